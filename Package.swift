@@ -1,0 +1,47 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every target is held to the same rules. Imports are internal unless a public
+// interface needs them, so that no system library leaks into a user's module.
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+  name: "MemChunk",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "MemChunks", targets: ["MemChunks"]),
+    .library(name: "Pictures", targets: ["Pictures"]),
+    .library(name: "Cards", targets: ["Cards"]),
+    .executable(name: "lifecards", targets: ["lifecards-tool"]),
+  ],
+  targets: [
+    // The core. Builds alone: `swift build --target MemChunks` needs no system library.
+    .target(name: "ChunkLedger", swiftSettings: strict),
+    .target(name: "CMemChunks"),
+    .target(name: "MemChunks", dependencies: ["ChunkLedger", "CMemChunks"], swiftSettings: strict),
+
+    // Pictures and documents.
+    .systemLibrary(name: "CSpng", pkgConfig: "spng", providers: [.apt(["libspng-dev"]), .brew(["libspng"])]),
+    .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"]), .brew(["libzip"])]),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"]), .brew(["expat"])]),
+    .target(name: "Pictures", dependencies: ["MemChunks", "CSpng"], swiftSettings: strict),
+    .target(name: "Cards", dependencies: ["Pictures", "CZip", "CExpat"], swiftSettings: strict),
+
+    // Programs.
+    .target(name: "ToolSupport", swiftSettings: strict),
+    .executableTarget(name: "lifecards-tool", dependencies: ["Cards", "ToolSupport"], swiftSettings: strict),
+
+    // Tests.
+    .target(name: "TestSupport", dependencies: ["MemChunks"], path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "ChunkLedgerModel", dependencies: ["ChunkLedger"], path: "Tests/ChunkLedgerModel", swiftSettings: strict),
+    .testTarget(name: "ChunkLedgerTests", dependencies: ["ChunkLedger", "ChunkLedgerModel"], swiftSettings: strict),
+    .testTarget(name: "MemChunksTests", dependencies: ["MemChunks", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport", "CSpng"], swiftSettings: strict),
+    .testTarget(name: "CardsTests", dependencies: ["Cards", "TestSupport", "CZip"], swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)
