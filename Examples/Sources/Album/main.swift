@@ -10,7 +10,7 @@ let pages = (0..<8).map { number in
   }
 }
 
-/// Adds up a page's bytes. Suspends while the page is generated or while there is no room.
+/// Adds up a page's bytes, and suspends while the page is generated or while there is no room.
 func sum(of page: BufferChunk) async throws -> Int {
   try await page.withBytes { bytes in
     (0..<bytes.byteCount).reduce(0) { $0 + Int(bytes.unsafeLoad(fromByteOffset: $1, as: UInt8.self)) }
