@@ -26,10 +26,7 @@ final class OpenRasterArchive: Sendable {
   init(_ path: BytePath) throws(CardError) {
     var code: Int32 = 0
     guard let pointer = path.withCString({ zip_open($0, ZIP_RDONLY, &code) }) else {
-      var error = zip_error_t()
-      zip_error_init_with_code(&error, code)
-      defer { zip_error_fini(&error) }
-      throw .cannotOpen(file: path.description, reason: String(cString: zip_error_strerror(&error)))
+      throw .cannotOpen(file: path.description, reason: zipReason(code))
     }
     handle = Handle(pointer: pointer)
     file = path.description
@@ -99,4 +96,12 @@ private final class EntrySource: PictureSource {
     }
     return Int(count)
   }
+}
+
+/// What libzip means by an error code.
+func zipReason(_ code: Int32) -> String {
+  var error = zip_error_t()
+  zip_error_init_with_code(&error, code)
+  defer { zip_error_fini(&error) }
+  return String(cString: zip_error_strerror(&error))
 }

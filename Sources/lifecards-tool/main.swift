@@ -1,0 +1,1 @@
+Lifecards.main()
