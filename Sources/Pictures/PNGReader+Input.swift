@@ -6,6 +6,8 @@ extension PNGReader {
     private let source: any PictureSource
     private var failure: (any Error)?
     private var isEmpty = true
+    /// Whether more was asked for than the source had.
+    private(set) var hasEnded = false
 
     init(_ source: any PictureSource) {
       self.source = source
@@ -30,7 +32,10 @@ extension PNGReader {
       do {
         while filled < buffer.count {
           let count = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
-          if count == 0 { return Int32(SPNG_IO_EOF.rawValue) }
+          if count == 0 {
+            hasEnded = true
+            return Int32(SPNG_IO_EOF.rawValue)
+          }
           isEmpty = false
           filled += count
         }

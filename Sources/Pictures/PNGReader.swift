@@ -72,14 +72,19 @@ public final class PNGReader {
     if isFinished { return nil }
     let samples = try scratch ?? begin()
     var info = spng_row_info()
-    try input.check(spng_get_row_info(context, &info), place: place)
-    let status = spng_decode_row(context, samples.baseAddress, samples.count)
+    // Normally the last row says that it is the last; in an interlaced picture too small for all passes, asking for
+    // the row after it does.
+    var status = spng_get_row_info(context, &info)
     if status == SPNG_EOI.rawValue {
-      isFinished = true
-      // A file cut off after its pixels may have been cut off while it was copied: look for the end mark.
-      try input.check(spng_decode_chunks(context), place: "what follows the pixels")
+      try finish()
+      return nil
+    }
+    try input.check(status, place: place)
+    status = spng_decode_row(context, samples.baseAddress, samples.count)
+    if status == SPNG_EOI.rawValue {
+      try finish()
     } else {
-      try input.check(Int32(status), place: place)
+      try input.check(status, place: place)
     }
     rowsRead += 1
     let columns = header.isInterlaced ? Self.adam7Columns[Int(info.pass)] : (first: 0, step: 1)
@@ -97,6 +102,14 @@ public final class PNGReader {
       byteCount: header.width * (hasWideSamples ? 8 : 4), alignment: 16)
     scratch = samples
     return samples
+  }
+
+  /// Looks for the end mark: a file without it was cut off, though it has all pixels.
+  private func finish() throws {
+    isFinished = true
+    let place = "what follows the pixels"
+    try input.check(spng_decode_chunks(context), place: place)
+    if input.hasEnded { throw PictureError.truncated(file: name, place: place) }
   }
 
   private var place: String {
