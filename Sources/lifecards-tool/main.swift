@@ -1,1 +1,1 @@
-print("x")
+Lifecards.main()

@@ -1,0 +1,62 @@
+/// What is wrong with a card document: in which file, where in it, and why.
+///
+/// The description is one line that says what a person can do about it. Names stand in it as they are; a program that
+/// prints it to a terminal escapes control characters first.
+public enum CardError: Error, Sendable, Hashable {
+  /// The file cannot be opened, or is not a zip archive.
+  case cannotOpen(file: String, reason: String)
+  /// The file is an archive, but not an OpenRaster document.
+  case notOpenRaster(file: String, reason: String)
+  /// An entry that is needed is not in the file.
+  case missingEntry(file: String, entry: String)
+  /// Two entries have the same name, so that readers could disagree on the picture.
+  case duplicateEntry(file: String, entry: String)
+  /// An entry is encrypted.
+  case encryptedEntry(file: String, entry: String)
+  /// An entry cannot be read, for example because it is damaged.
+  case cannotReadEntry(file: String, entry: String, reason: String)
+  /// A layer's source points out of the file.
+  case sourceLeavesFile(file: String, layer: String, source: String)
+  /// The description of the layers breaks the rules at `line` of `stack.xml`.
+  case badStack(file: String, line: Int, reason: String)
+  /// An attribute's value at `line` of `stack.xml` is not what the format allows.
+  case badValue(file: String, line: Int, attribute: String, value: String, expected: String)
+  /// A visible layer or stack wants an operator that is not implemented.
+  case unsupportedOperator(file: String, item: String, compositeOperator: String)
+  /// One row of the canvas does not fit into the budget beside the largest layer; sizes in bytes.
+  case budgetTooSmall(file: String, needed: Int, budget: Int)
+  /// The document cannot be written.
+  case cannotWrite(file: String, reason: String)
+}
+
+extension CardError: CustomStringConvertible {
+  /// File, place, reason and remedy in one line.
+  public var description: String {
+    switch self {
+    case .cannotOpen(let file, let reason):
+      "\(file): cannot be opened: \(reason); give the name of an OpenRaster file (.ora)"
+    case .notOpenRaster(let file, let reason):
+      "\(file): this is not an OpenRaster file: \(reason)"
+    case .missingEntry(let file, let entry):
+      "\(file): there is no \(entry) in it; save the document again"
+    case .duplicateEntry(let file, let entry):
+      "\(file): \(entry) is in it twice; save the document again"
+    case .encryptedEntry(let file, let entry):
+      "\(file): \(entry) is encrypted; save the document without a password"
+    case .cannotReadEntry(let file, let entry, let reason):
+      "\(file): \(entry): cannot be read: \(reason); save the document again"
+    case .sourceLeavesFile(let file, let layer, let source):
+      "\(file): layer \"\(layer)\": its source \(source) is not inside the file; save the document again"
+    case .badStack(let file, let line, let reason):
+      "\(file): stack.xml, line \(line): \(reason)"
+    case .badValue(let file, let line, let attribute, let value, let expected):
+      "\(file): stack.xml, line \(line): \(attribute)=\"\(value.prefix(60))\": expected \(expected)"
+    case .unsupportedOperator(let file, let item, let compositeOperator):
+      "\(file): \(item): the operator \(compositeOperator) is not supported; use \(CardBlend.sourceOver) or hide it"
+    case .budgetTooSmall(let file, let needed, let budget):
+      "\(file): needs at least \(needed) bytes to be composed, the budget is \(budget); raise the budget"
+    case .cannotWrite(let file, let reason):
+      "\(file): cannot be written: \(reason)"
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// Darwin and Musl are not run here.
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A file as a source of compressed bytes.
+///
+/// Reads through a buffer of the C library's (4 KB); the file is never mapped, because mapped pages count as resident.
+public final class FileSource: PictureSource {
+  /// The path as text.
+  public let name: String
+  private let file: UnsafeMutablePointer<FILE>
+
+  /// Opens the file at `path` for reading.
+  ///
+  /// - Throws: `PictureError.cannotOpen` with the system's reason.
+  public init(_ path: BytePath) throws(PictureError) {
+    name = path.description
+    // "e" closes the descriptor in child processes.
+    guard let file = path.withCString({ fopen($0, "rbe") }) else {
+      throw .cannotOpen(file: path.description, reason: systemReason())
+    }
+    self.file = file
+  }
+
+  deinit {
+    fclose(file)
+  }
+
+  /// Copies the next bytes of the file into `buffer` and returns how many there were, zero at the end.
+  ///
+  /// - Throws: `PictureError.cannotRead` with the system's reason.
+  public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    let count = fread(buffer.baseAddress, 1, buffer.count, file)
+    if count < buffer.count, ferror(file) != 0 {
+      throw PictureError.cannotRead(file: name, reason: systemReason())
+    }
+    return count
+  }
+}
+
+/// What the system says about the call that has just failed on this thread.
+func systemReason() -> String {
+  String(cString: strerror(errno))
+}

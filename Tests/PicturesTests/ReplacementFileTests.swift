@@ -1,0 +1,81 @@
+import Pictures
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+@Suite struct ReplacementFileTests {
+  let directory = TemporaryDirectory()
+  let old: [UInt8] = [1, 2, 3]
+  let new: [UInt8] = [4, 5]
+
+  private func mode(_ path: String) -> mode_t {
+    var status = stat()
+    stat(path, &status)
+    return status.st_mode & 0o7777
+  }
+
+  @Test func takesItsPlaceOnlyWhenCommitted() throws {
+    let path = directory.file("out.png")
+    writeFile(path, old)
+    let file = try ReplacementFile(replacing: BytePath(path))
+    try new.withUnsafeBytes { try file.write($0) }
+    #expect(readFile(path) == old)
+    #expect(directory.fileNames.count == 2)
+    try file.commit()
+    #expect(readFile(path) == new)
+    #expect(directory.fileNames == ["out.png"])
+  }
+
+  @Test func leavesNothingWhenDropped() throws {
+    let path = directory.file("out.png")
+    writeFile(path, old)
+    do {
+      let file = try ReplacementFile(replacing: BytePath(path))
+      try new.withUnsafeBytes { try file.write($0) }
+    }
+    #expect(readFile(path) == old)
+    #expect(directory.fileNames == ["out.png"])
+  }
+
+  @Test func followsALinkAndKeepsTheMode() throws {
+    let path = directory.file("real.png")
+    writeFile(path, old)
+    chmod(path, 0o640)
+    symlink("real.png", directory.file("link.png"))
+    let file = try ReplacementFile(replacing: BytePath(directory.file("link.png")))
+    try new.withUnsafeBytes { try file.write($0) }
+    try file.commit()
+    #expect(readFile(path) == new)
+    #expect(mode(path) == 0o640)
+    var status = stat()
+    lstat(directory.file("link.png"), &status)
+    #expect(status.st_mode & S_IFMT == S_IFLNK)
+  }
+
+  @Test func aNameThatIsNotUTF8Works() throws {
+    let path = BytePath(bytes: Array("\(directory.path)/".utf8) + [0xff, 0xfe])
+    try ReplacementFile(replacing: path).commit()
+    #expect(directory.fileNames.count == 1)
+    _ = try FileSource(path)
+    path.withCString { _ = unlink($0) }
+  }
+
+  @Test(arguments: ["", "none/out.png", "dangling.png", "/dev/null"])
+  func refusesWhatIsNotAFile(name: String) throws {
+    symlink("nowhere", directory.file("dangling.png"))
+    let path = name.hasPrefix("/") ? name : directory.file(name)
+    let error = #expect(throws: PictureError.self) { try ReplacementFile(replacing: BytePath(path)) }
+    guard case .cannotWrite(let file, _) = error else {
+      Issue.record("\(String(describing: error)) instead of cannotWrite")
+      return
+    }
+    #expect(file == path)
+  }
+}
