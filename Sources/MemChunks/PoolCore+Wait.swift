@@ -154,7 +154,11 @@ extension PoolCore {
     return .failed(error)
   }
 
-  /// The numbers of a refusal. Looks at a bounded number of chunks.
+  /// How many chunks a refusal looks at to say who holds the room: enough to name them in a small pool, few enough
+  /// to cost nothing in a large one.
+  private static let looksForHolders = 128
+
+  /// The numbers of a refusal.
   func numbers(
     _ request: Request, _ bytes: Int, _ reason: ChunkError.NoRoom.Reason, label: String? = nil
   ) -> ChunkError.NoRoom {
@@ -162,7 +166,7 @@ extension PoolCore {
     var framed = 0
     var holders: [(label: String, size: Int)] = []
     let since = frames.protectedSince
-    for seat in table.seats.prefix(512) {
+    for seat in table.seats.prefix(Self.looksForHolders) {
       seat.chunk?._withUnsafeGuaranteedRef { chunk in
         guard chunk.books[seat.lane] >= 0 else { return }
         let slot = Slot(Int(chunk.books[seat.lane]))
@@ -175,13 +179,14 @@ extension PoolCore {
         } else if state == .ready {
           return
         }
-        holders.append((chunk.label, size))
+        if holders.count == 4, size <= holders[3].size { return }
+        holders.insert((chunk.label, size), at: holders.firstIndex { $0.size < size } ?? holders.count)
+        if holders.count > 4 { holders.removeLast() }
       }
     }
-    holders.sort { $0.size > $1.size }
     return ChunkError.NoRoom(
       label: label ?? request.label, needed: bytes, free: max(0, ledger.room), budget: ledger.budget,
       pinned: max(pinned, ledger.parkedBytes), framed: framed, reserved: ledger.reserved + ledger.pledged,
-      freeing: ledger.freeing, holders: holders.prefix(4).map(\.label), reason: reason)
+      freeing: ledger.freeing, holders: holders.map(\.label), reason: reason)
   }
 }
