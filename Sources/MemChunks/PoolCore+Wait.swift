@@ -121,8 +121,8 @@ extension PoolCore {
       locked { self.serve(&$0) }
       for pool in Activity.pools(of: thread, besides: self) { pool.locked { pool.serve(&$0) } }
     }
-    workerWillSleep(thread)
-    defer { workerWoke(thread) }
+    Self.workerWillSleep(thread)
+    defer { Self.workerWoke(thread) }
     while true {
       let (parker, limit) = lock.withLock { (request.parker!, request.patience ?? request.deadline) }
       let isWoken = parker.sleep(atMost: limit.map { $0 > time() ? $0 - time() : 0 })
