@@ -166,7 +166,9 @@ extension PoolCore {
     leavePlace(request)
     if let thread = request.thread {
       if let labels = Waits.add(thread, generation) {
-        return .failed(.recursive(request.context.generating.map(\.label) + labels))
+        // What this thread began before the ring only leads to it.
+        let chain = request.context.generating.map(\.label)
+        return .failed(.recursive(chain[(chain.lastIndex(of: labels.last!) ?? 0)...] + labels))
       }
     }
     generation.joiners.append(request)
