@@ -48,6 +48,8 @@ extension PoolCore {
   private func hopelessness(of request: Request) -> ChunkError.NoRoom.Reason? {
     if request.deadline != nil || freesRunning > 0 || isSomethingRunning(besides: request.thread) { return nil }
     if !request.context.generating.isEmpty { return .holdsOthers }
+    // Who holds nothing may wait for a generation that waits itself, in another pool: nobody waits for who holds nothing.
+    if works.contains(where: { Waits.thread(of: $0) != request.thread }) { return nil }
     // What a token holds may be held by whoever asks, so without a deadline it is not waited for.
     let waitsForPins = request.purpose != .token
     if waitsForPins, ledger.parkedScopes > 0 || frames.closures > 0 || ledger.freeing > 0 { return nil }
