@@ -48,7 +48,7 @@ struct NoHangRingTests {
   }
 
   @Test("several threads: every one begins its chunk, then wants the next", arguments: [2, 3, 4], [1, 2])
-  func threads(count: Int, poolCount: Int) async {
+  func threads(count: Int, poolCount: Int) async throws {
     for _ in 0..<20 {
       let pools = (0..<poolCount).map { _ in ChunkPool(budget: .bytes(100)) }
       let chunks = Self.ring(of: count, in: pools)
@@ -65,11 +65,10 @@ struct NoHangRingTests {
         begun.open()
       }
       let outcomes = Locked([Outcome](repeating: .ready, count: count))
-      #expect(
-        await ends(onThreads: count) { index in
-          let outcome = outcome { try chunks[index].ensureReady() }
-          outcomes.withLock { $0[index] = outcome }
-        })
+      try await noHang(onThreads: count) { index in
+        let outcome = outcome { try chunks[index].ensureReady() }
+        outcomes.withLock { $0[index] = outcome }
+      }
       opener.join()
       // The one that closed the ring is told of it, and with it all who waited along the ring.
       for outcome in outcomes.current { #expect(outcome.isRing, "\(outcome)") }
@@ -78,7 +77,7 @@ struct NoHangRingTests {
   }
 
   @Test("several threads: the ring is named, and nothing that only leads to it")
-  func namesAcrossThreads() async {
+  func namesAcrossThreads() async throws {
     let pool = ChunkPool(budget: .bytes(100))
     let chunks = Self.ring(of: 2, in: [pool])
     let first = TrackedChunk(in: pool, label: "first", size: 2)
@@ -91,35 +90,33 @@ struct NoHangRingTests {
       try next.ensureReady()
     }
     let outcomes = Locked([Outcome](repeating: .ready, count: 2))
-    #expect(
-      await ends(onThreads: 2) { index in
-        if index == 1 { begun.wait() }
-        let outcome = outcome { try (index == 0 ? first : chunks[1]).ensureReady() }
-        outcomes.withLock { $0[index] = outcome }
-      })
+    try await noHang(onThreads: 2) { index in
+      if index == 1 { begun.wait() }
+      let outcome = outcome { try (index == 0 ? first : chunks[1]).ensureReady() }
+      outcomes.withLock { $0[index] = outcome }
+    }
     #expect(outcomes.current[0] == .recursive(["0", "1", "0"]))
     Self.check(chunks + [first], [pool])
   }
 
   @Test("many rounds without a script: a ring, or one after the other", arguments: [1, 2])
-  func unscripted(poolCount: Int) async {
+  func unscripted(poolCount: Int) async throws {
     let pools = (0..<poolCount).map { _ in ChunkPool(budget: .bytes(100)) }
     let chunks = Self.ring(of: 3, in: pools)
     let wrong = Locked([Outcome]())
     let rounds = 2_000
-    #expect(
-      await ends(onThreads: 3) { index in
-        for _ in 0..<rounds {
-          let outcome = outcome { try chunks[index].ensureReady() }
-          if !outcome.isRing { wrong.withLock { $0.append(outcome) } }
-        }
-      })
+    try await noHang(onThreads: 3) { index in
+      for _ in 0..<rounds {
+        let outcome = outcome { try chunks[index].ensureReady() }
+        if !outcome.isRing { wrong.withLock { $0.append(outcome) } }
+      }
+    }
     #expect(wrong.current.isEmpty, "\(wrong.current.first.debugDescription)")
     Self.check(chunks, pools)
   }
 
   @Test("a ring through the threads of two pools, all of which wait")
-  func workers() async {
+  func workers() async throws {
     let near = ChunkPool(budget: .bytes(1_000))
     let far = ChunkPool(budget: .bytes(1_000))
     // More tasks than the near pool has threads, each making a chunk that needs the far one.
@@ -143,18 +140,17 @@ struct NoHangRingTests {
     let thread = TestThread { _ = outcome { try shared.ensureReady() } }
     begun.wait()
     let outcomes = Locked([Outcome]())
-    #expect(
-      await ends {
-        await withTaskGroup { group in
-          for chunk in early {
-            group.addTask {
-              let outcome = await outcome { try await chunk.ensureReady() }
-              outcomes.withLock { $0.append(outcome) }
-            }
+    try await noHangInTask {
+      await withTaskGroup { group in
+        for chunk in early {
+          group.addTask {
+            let outcome = await outcome { try await chunk.ensureReady() }
+            outcomes.withLock { $0.append(outcome) }
           }
         }
-        thread.join()
-      })
+      }
+      thread.join()
+    }
     #expect(outcomes.current == Array(repeating: .ready, count: early.count))
     Self.check(early + [late], [near])
     Self.check([shared], [far])
