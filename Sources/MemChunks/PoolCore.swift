@@ -65,7 +65,7 @@ final class PoolCore: @unchecked Sendable {
     let result = body(&after)
     close(&after)
     lock.unlock()
-    if !after.isEmpty { finish(after) }
+    if !after.isEmpty { finish(consume after) }
     return result
   }
 
@@ -110,26 +110,30 @@ struct Aftermath {
 
 extension PoolCore {
   /// Does what was left, without the lock. Freeing may leave more to be done; that is done too.
-  func finish(_ first: Aftermath) {
+  ///
+  /// The thread may be in the middle of a request, with room in its hands: none of the code that runs here may wait.
+  func finish(_ first: consuming Aftermath) {
     var after = first
-    while true {
-      for request in after.answered { request.answer() }
-      for wake in after.wakes { wake() }
-      deliver(after.events)
-      let trims = after.trimsHeap
-      let frees = after.victims.map { (victim: $0, outcome: runFree($0)) }
-      guard !frees.isEmpty else {
-        if trims { mc_trim_heap() }
-        return
+    Activity.run(.telling, self, nil) { _ in
+      while true {
+        for request in after.answered { request.answer() }
+        for wake in after.wakes { wake() }
+        deliver(after.events)
+        let frees = after.victims.map { (victim: $0, outcome: runFree($0)) }
+        let trims = after.trimsHeap
+        // The last references to what is let go of end here.
+        after = Aftermath()
+        guard !frees.isEmpty else {
+          if trims { mc_trim_heap() }
+          return
+        }
+        after.trimsHeap = trims
+        lock.lock()
+        for free in frees { finishFree(free.victim, free.outcome, &after) }
+        serve(&after)
+        close(&after)
+        lock.unlock()
       }
-      var next = Aftermath()
-      next.trimsHeap = trims
-      lock.lock()
-      for free in frees { finishFree(free.victim, free.outcome, &next) }
-      serve(&next)
-      close(&next)
-      lock.unlock()
-      after = next
     }
   }
 
