@@ -158,8 +158,10 @@ extension PoolCore {
           return .workAhead(generation.work, generation.index)
         }
         let chain = request.context.generating
-        let start = chain.firstIndex { $0 === generation.chunk } ?? 0
-        return .failed(.recursive(chain[start...].map(\.label) + [generation.chunk.label]))
+        if let start = chain.firstIndex(where: { $0 === generation.chunk }) {
+          return .failed(.recursive(chain[start...].map(\.label) + [generation.chunk.label]))
+        }
+        // Else it is making room for it, and what it frees wants it.
       }
       if request.context.isInsideFree { return .failed(.noRoom(numbers(request, request.bytes, .insideFree))) }
     }
