@@ -53,6 +53,7 @@ extension PoolCore {
     // What a token holds may be held by whoever asks, so without a deadline it is not waited for.
     let waitsForPins = request.purpose != .token
     if waitsForPins, ledger.parkedScopes > 0 || frames.closures > 0 || ledger.freeing > 0 { return nil }
+    if waitsForPins, retired.contains(where: { table.isUsedByScope($0) }) { return nil }
     if table.dying > 0, !request.isOutOfPatience {
       // The thread that lets go of a chunk frees it in a moment - unless it is the one that asks, from that chunk's
       // deinit. There is no telling, so it is waited for, but not for long.

@@ -25,6 +25,8 @@ final class PoolCore: @unchecked Sendable {
   @exclusivity(unchecked) var works: [Work] = []
   /// Victims whose `free()` is running, or about to.
   @exclusivity(unchecked) var freesRunning = 0
+  /// Products that are out of date and still in use. Few, and soon gone.
+  @exclusivity(unchecked) var retired: [Slot] = []
   @exclusivity(unchecked) var generationLimit = Int.max
   @exclusivity(unchecked) var frames = FrameBook()
   @exclusivity(unchecked) var tallies = Tallies()
