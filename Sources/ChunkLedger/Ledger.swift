@@ -73,10 +73,6 @@ package struct Ledger<Order: EvictOrder>: ~Copyable {
   /// Slots that are not vacant.
   package var slotCount: Int { entries.count - vacant.count }
 
-  mutating func notePeak() {
-    peak = max(peak, counted)
-  }
-
   /// Starts a new peak at what is counted now.
   package mutating func resetPeak() {
     peak = counted
