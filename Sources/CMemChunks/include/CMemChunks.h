@@ -1,0 +1,76 @@
+// What Swift cannot say: a thread-local variable that a hit reads without a call, two functions of the Swift
+// runtime and of the C library that no module exports, and a word about fork.
+#ifndef CMEMCHUNKS_H
+#define CMEMCHUNKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// What a thread is doing inside pools right now, innermost first; each lies on the thread's own stack.
+typedef struct mc_activity {
+  int32_t kind;
+  /// Set when `free()` asked to hand its memory back late.
+  int32_t slot;
+  const void *pool;
+  void *chunk;
+  void *late;
+  struct mc_activity *outer;
+} mc_activity;
+
+/// The state of one thread; its address is the thread's name while it lives.
+typedef struct mc_thread {
+  /// The last recency stamp that this thread gave.
+  uint64_t stamp;
+  /// Open scopes and frames of any pool.
+  uint32_t scopes;
+  /// Not 0 while the thread waits in a pool.
+  uint32_t waiting;
+  mc_activity *activity;
+  /// The generation that this thread waits for; guarded by the lock on waits.
+  void *waits_for;
+} mc_thread;
+
+// The initial-exec model makes the access one instruction; the few bytes fit in what the loader sets aside.
+#if defined(__linux__) && !defined(__ANDROID__)
+#define MC_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define MC_TLS
+#endif
+
+extern _Thread_local mc_thread mc_this_thread MC_TLS;
+
+static inline mc_thread *mc_thread_current(void) { return &mc_this_thread; }
+
+static inline void mc_thread_set_waiting(mc_thread *thread, bool waiting) {
+  __atomic_store_n(&thread->waiting, waiting, __ATOMIC_SEQ_CST);
+}
+
+static inline bool mc_thread_is_waiting(const mc_thread *thread) {
+  return __atomic_load_n(&thread->waiting, __ATOMIC_SEQ_CST) != 0;
+}
+
+/// Retains a Swift object unless its last reference has gone already.
+bool mc_try_retain(void *object);
+
+/// How many forks lie between this process and the one in which `mc_watch_forks` was first called.
+uint32_t mc_fork_count(void);
+void mc_watch_forks(void);
+
+/// Gives the allocator's free memory back to the system, where the C library can.
+void mc_trim_heap(void);
+
+/// Nanoseconds on a clock that never goes back.
+uint64_t mc_monotonic_nanoseconds(void);
+
+/// Reserves address space of which nothing is resident; NULL where that fails.
+void *mc_reserve(size_t bytes);
+void mc_unreserve(void *base, size_t bytes);
+/// Makes pages nonresident; they read as zero afterwards.
+void mc_discard_pages(void *base, size_t bytes);
+size_t mc_page_size(void);
+
+/// Starts a detached thread. False where the system refuses.
+bool mc_start_thread(void (*body)(void *), void *context);
+
+#endif

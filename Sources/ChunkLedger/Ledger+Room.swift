@@ -1,0 +1,213 @@
+/// One thing that needs room.
+package struct RoomNeed: Sendable {
+  /// Bytes needed while it is generated: its size, or the working peak it declared.
+  package var bytes: Int
+  package var group: GroupIndex
+  /// How many of the bytes are pages of the arena.
+  package var arenaBytes: Int
+
+  package init(bytes: Int, group: GroupIndex, arenaBytes: Int = 0) {
+    self.bytes = bytes
+    self.group = group
+    self.arenaBytes = arenaBytes
+  }
+}
+
+/// A request for room, for one chunk or for several at once.
+package struct RoomRequest: Sendable {
+  package var needs: [RoomNeed]
+  /// Chunks used after this stamp are protected: a frame is open since then.
+  package var protectedSince: UInt64
+  /// The thread that asks; it may free the groups bound to it.
+  package var thread: UInt
+  /// Whether chunks that only another thread may free can be victims; their bytes come late.
+  package var mayFreeLate: Bool
+  /// What is protected is this request's own choice, so that its refusal says nothing to others.
+  package var isBestEffort: Bool
+
+  package init(
+    _ needs: [RoomNeed], protectedSince: UInt64 = .max, thread: UInt = 0, mayFreeLate: Bool = true,
+    isBestEffort: Bool = false
+  ) {
+    self.needs = needs
+    self.protectedSince = protectedSince
+    self.thread = thread
+    self.mayFreeLate = mayFreeLate
+    self.isBestEffort = isBestEffort
+  }
+
+  package var bytes: Int { needs.reduce(0) { $0 + $1.bytes } }
+}
+
+/// Room that is promised: nobody else gets it, while the victims are freed outside the lock.
+package struct Grant: Sendable {
+  package let needs: [RoomNeed]
+  /// In the order in which they were chosen; their slots are `freeing`.
+  package let victims: [Slot]
+  /// Part of `reserved` until the victims are gone.
+  var heldPlain: Int
+  /// Part of `pledged` until the victims are gone.
+  var heldPledged: Int
+  /// What each group holds back for it, beside the needs.
+  var heldInGroup: [Int]
+}
+
+package enum RoomAnswer: Sendable {
+  case granted(Grant)
+  /// Not now. Nothing was freed.
+  case refused
+  /// Never, under this limit: the budget, or the group's.
+  case tooLarge(limit: Int, group: GroupIndex?)
+}
+
+extension Ledger {
+  /// Promises room for `request`, choosing victims if it must; frees nothing if it cannot.
+  ///
+  /// Looks first, then frees: victims are claimed one by one, and if they do not suffice every claim
+  /// is taken back. A refusal costs little: the bytes that stand in the heaps are compared before
+  /// anything is claimed, what is found in use leaves the heap until its use ends, and a refusal
+  /// is remembered until something changes.
+  package mutating func requestRoom<Owner: LedgerOwner & ~Copyable>(
+    for request: RoomRequest, owner: inout Owner
+  ) -> RoomAnswer {
+    let bytes = request.bytes
+    guard bytes <= budget else { return .tooLarge(limit: budget, group: nil) }
+    let shares = GroupShares(of: request, in: self)
+    for share in shares.items where share.bytes > groups[share.group.index].limit {
+      return .tooLarge(limit: groups[share.group.index].limit, group: share.group)
+    }
+    guard !isRefusalRemembered(bytes, shares, request) else { return .refused }
+
+    var look = Look(request)
+    let enough = claim(bytes - room, shares, &look, &owner)
+    finish(&look, owner)
+    guard enough else {
+      for slot in look.claimed.reversed() { takeBack(slot, &owner) }
+      rememberRefusal(bytes, shares, request)
+      return .refused
+    }
+    return .granted(promise(request, shares, victims: look.claimed))
+  }
+
+  /// Claims until `shortage` bytes and each group's own shortage are covered. False if that fails.
+  private mutating func claim<Owner: LedgerOwner & ~Copyable>(
+    _ shortage: Int, _ shares: GroupShares, _ look: inout Look, _ owner: inout Owner
+  ) -> Bool {
+    guard shortage <= claimableBytes(look) else { return false }
+    for share in shares.items where share.shortage > groups[share.group.index].heapBytes { return false }
+    var gained = 0
+    for share in shares.items {
+      var groupGained = 0
+      while groupGained < share.shortage {
+        guard let slot = claimNext(&look, in: share.group, &owner) else { return false }
+        groupGained += entries[slot.index].size
+      }
+      gained += groupGained
+    }
+    while gained < shortage {
+      guard let slot = claimNext(&look, in: nil, &owner) else { return false }
+      gained += entries[slot.index].size
+    }
+    return true
+  }
+
+  private mutating func promise(_ request: RoomRequest, _ shares: GroupShares, victims: [Slot]) -> Grant {
+    let fromVictims = victims.reduce(0) { $0 + entries[$1.index].size }
+    let held = max(0, request.bytes - fromVictims)
+    let pledgedPart = min(held, request.needs.reduce(0) { $0 + $1.arenaBytes })
+    var heldInGroup: [Int] = []
+    for share in shares.items {
+      var fromGroup = 0
+      for victim in victims where entries[victim.index].group == share.group { fromGroup += entries[victim.index].size }
+      heldInGroup.append(max(0, share.bytes - fromGroup))
+      groups[share.group.index].held += heldInGroup[heldInGroup.count - 1]
+    }
+    reserved += held - pledgedPart
+    pledged += pledgedPart
+    return Grant(
+      needs: request.needs, victims: victims, heldPlain: held - pledgedPart, heldPledged: pledgedPart,
+      heldInGroup: heldInGroup)
+  }
+
+  /// Ends a grant: what it held back is room again. Called when its victims are gone and the room is
+  /// taken in the same step, or when it is given up.
+  package mutating func release(_ grant: Grant) {
+    reserved -= grant.heldPlain
+    pledged -= grant.heldPledged
+    for (share, held) in zip(GroupShares.totals(of: grant.needs), grant.heldInGroup) {
+      groups[share.group.index].held -= held
+    }
+    changes &+= 1
+  }
+
+  /// Whether the needs of a grant that has just been released can be taken. Not so when a victim hands back its bytes
+  /// late.
+  package func canPlace(_ grant: Grant) -> Bool {
+    var bytes = 0
+    for share in GroupShares.totals(of: grant.needs) {
+      let group = groups[share.group.index]
+      if share.bytes > group.limit - group.counted { return false }
+      bytes += share.bytes
+    }
+    return bytes <= room
+  }
+
+  /// Pages to give back to the system, so that what is free but resident fits beside what is
+  /// counted. The caller must do so before it lets go of its lock.
+  package mutating func pagesToGiveBack() -> [PageRun] {
+    let excess = counted - budget
+    defer { notePeak() }
+    guard excess > 0, arena.warmBytes > pledged else { return [] }
+    return arena.giveBack(bytes: min(excess, arena.warmBytes - pledged))
+  }
+
+  private func isRefusalRemembered(_ bytes: Int, _ shares: GroupShares, _ request: RoomRequest) -> Bool {
+    guard !request.isBestEffort, shares.items.count == 1 else { return false }
+    let group = groups[shares.items[0].group.index]
+    return group.refusedAt == changes && bytes >= group.refusedBytes
+  }
+
+  private mutating func rememberRefusal(_ bytes: Int, _ shares: GroupShares, _ request: RoomRequest) {
+    // A request that had to leave out bound groups was refused for a reason of its own.
+    let sawAll = !groups.contains { !$0.isOpen(to: request.thread, late: request.mayFreeLate) }
+    guard !request.isBestEffort, sawAll, shares.items.count == 1 else { return }
+    let index = shares.items[0].group.index
+    if groups[index].refusedAt != changes { groups[index].refusedBytes = .max }
+    groups[index].refusedAt = changes
+    groups[index].refusedBytes = min(groups[index].refusedBytes, bytes)
+  }
+}
+
+/// What a request needs from each group, and by how much that group's limit falls short.
+struct GroupShares {
+  struct Item {
+    var group: GroupIndex
+    var bytes: Int
+    var shortage = 0
+  }
+
+  let items: [Item]
+
+  init(of request: RoomRequest, in ledger: borrowing Ledger<some EvictOrder>) {
+    var items = Self.totals(of: request.needs)
+    for index in items.indices {
+      let group = ledger.groups[items[index].group.index]
+      guard group.limit != .max else { continue }
+      items[index].shortage = max(0, items[index].bytes - (group.limit - group.counted))
+    }
+    self.items = items
+  }
+
+  /// One item per group, in the order of first mention. Requests name a handful of groups at most.
+  static func totals(of needs: [RoomNeed]) -> [Item] {
+    var items: [Item] = []
+    for need in needs {
+      if let index = items.firstIndex(where: { $0.group == need.group }) {
+        items[index].bytes += need.bytes
+      } else {
+        items.append(Item(group: need.group, bytes: need.bytes))
+      }
+    }
+    return items
+  }
+}

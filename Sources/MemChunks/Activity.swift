@@ -1,0 +1,105 @@
+import CMemChunks
+
+/// What a thread is doing inside pools, innermost first: frees, generations, and being a worker.
+///
+/// The records lie on the thread's own stack, so that entering costs nothing to speak of, and only the thread itself
+/// reads them.
+enum Activity: Int32 {
+  case generating = 1
+  case freeing = 2
+  case worker = 3
+
+  /// Runs `body` as an activity of this thread.
+  static func run<R>(
+    _ kind: Activity, _ core: PoolCore, _ chunk: MemChunk?, _ body: (UnsafeMutablePointer<mc_activity>) throws -> R
+  ) rethrows -> R {
+    let thread = mc_thread_current()!
+    var record = mc_activity()
+    record.kind = kind.rawValue
+    record.pool = UnsafeRawPointer(Unmanaged.passUnretained(core).toOpaque())
+    record.chunk = chunk.map { Unmanaged.passUnretained($0).toOpaque() }
+    record.outer = thread.pointee.activity
+    return try withUnsafeMutablePointer(to: &record) { pointer in
+      thread.pointee.activity = pointer
+      defer { thread.pointee.activity = pointer.pointee.outer }
+      return try body(pointer)
+    }
+  }
+
+  /// Walks outward from the innermost.
+  static func first(
+    of thread: Thread, where matches: (borrowing mc_activity) -> Bool
+  ) -> UnsafeMutablePointer<mc_activity>? {
+    var record = thread.pointee.activity
+    while let current = record {
+      if matches(current.pointee) { return current }
+      record = current.pointee.outer
+    }
+    return nil
+  }
+
+  static func isInside(_ kind: Activity, _ thread: Thread) -> Bool {
+    first(of: thread) { $0.kind == kind.rawValue } != nil
+  }
+
+  /// The chunks that this thread is generating, outermost first.
+  static func generating(_ thread: Thread) -> [MemChunk] {
+    var chunks: [MemChunk] = []
+    var record = thread.pointee.activity
+    while let current = record {
+      if current.pointee.kind == generating.rawValue, let chunk = current.pointee.chunk {
+        chunks.append(Unmanaged<MemChunk>.fromOpaque(chunk).takeUnretainedValue())
+      }
+      record = current.pointee.outer
+    }
+    return chunks.reversed()
+  }
+
+  /// The other pools in which this thread is doing something.
+  static func pools(of thread: Thread, besides core: PoolCore) -> [PoolCore] {
+    var pools: [PoolCore] = []
+    var record = thread.pointee.activity
+    while let current = record {
+      let pool = Unmanaged<PoolCore>.fromOpaque(current.pointee.pool).takeUnretainedValue()
+      if pool !== core, !pools.contains(where: { $0 === pool }) { pools.append(pool) }
+      record = current.pointee.outer
+    }
+    return pools
+  }
+}
+
+/// Which thread waits for which generation, over all pools.
+///
+/// One edge a thread at most, so a ring is found by following edges until one ends or comes back. A lock of its own,
+/// taken inside the pools' locks, because a ring may lead through several pools.
+enum Waits {
+  private static let lock = Lock()
+
+  /// Adds the edge from `thread` to `generation`, unless that would close a ring: then the labels on it.
+  static func add(_ thread: Thread, _ generation: Generation) -> [String]? {
+    lock.withLock {
+      var labels = [generation.chunk.label]
+      var next = generation
+      while let worker = next.work.thread {
+        if worker == thread { return labels }
+        guard let further = worker.pointee.waits_for else { break }
+        next = Unmanaged<Generation>.fromOpaque(further).takeUnretainedValue()
+        labels.append(next.chunk.label)
+      }
+      thread.pointee.waits_for = Unmanaged.passUnretained(generation).toOpaque()
+      return nil
+    }
+  }
+
+  static func remove(_ thread: Thread) {
+    lock.withLock { thread.pointee.waits_for = nil }
+  }
+
+  static func setThread(_ thread: Thread?, of work: Work) {
+    lock.withLock { work.thread = thread }
+  }
+
+  static func thread(of work: Work) -> Thread? {
+    lock.withLock { work.thread }
+  }
+}

@@ -1,0 +1,206 @@
+import CMemChunks
+import ChunkLedger
+
+/// Chunks that belong together - toolbar, menu, photos - with a limit, a weight and totals of their own.
+///
+///     let photos = ChunkGroup(in: pool, label: "photos", limit: .megabytes(6))
+///     let photo = BufferChunk(in: pool, group: photos, size: 4 * 1200 * 800) { ... }
+///
+/// Groups are few: making room looks at each.
+public final class ChunkGroup: Sendable {
+  /// What the group is called in tables and errors.
+  public let label: String
+  let core: PoolCore
+  let index: GroupIndex
+
+  /// Makes a group.
+  ///
+  /// - Parameters:
+  ///   - limit: how much the group may count at most; nil for no more than the budget.
+  ///   - weight: how long the group's chunks are kept beside others: one of weight 2 goes when it has been unused twice
+  ///     as long as one of weight 1. Above 0.
+  public init(in pool: ChunkPool, label: String, limit: ByteCount? = nil, weight: Double = 1) {
+    self.label = label
+    core = pool.core
+    index = core.addGroup(label, limit: limit?.bytes ?? .max, weight: weight)
+  }
+
+  /// The group of chunks that were given none.
+  init(own core: PoolCore) {
+    label = ""
+    self.core = core
+    index = .pool
+    core.groups.append(GroupBook(label: ""))
+  }
+
+  deinit {
+    if index != .pool { core.removeGroup(index) }
+  }
+
+  /// The most the group may count, in bytes; nil for no limit of its own. Lowering it frees at once.
+  public var limit: ByteCount? {
+    get {
+      let limit = core.lock.withLock { core.ledger.limit(of: index) }
+      return limit == .max ? nil : .bytes(limit)
+    }
+    set { core.setLimit(newValue?.bytes ?? .max, of: index) }
+  }
+
+  /// How long its chunks are kept beside others; see `init`.
+  public var weight: Double {
+    get { core.lock.withLock { core.ledger.weight(of: index) } }
+    set { core.locked { _ in self.core.ledger.setWeight(max(newValue, .leastNonzeroMagnitude), of: self.index) } }
+  }
+
+  /// What the group counts now, in bytes.
+  public var totals: Totals {
+    let totals = core.lock.withLock { core.ledger.totals(of: index) }
+    return Totals(ready: totals.ready, reserved: totals.reserved, freeing: totals.freeing)
+  }
+
+  /// What a group counts, in bytes.
+  public struct Totals: Sendable, Equatable {
+    /// Bytes of chunks that are ready.
+    public var ready: Int
+    /// Bytes promised to generations.
+    public var reserved: Int
+    /// Bytes of chunks that are being freed.
+    public var freeing: Int
+  }
+
+  /// Binds the group to the calling thread: its chunks are freed on no other.
+  ///
+  /// For memory that only one thread may touch, such as textures of a graphics context. Freeing from
+  /// elsewhere only queues: the bytes stay counted until the bound thread calls `freeQueued()`, or uses the pool in
+  /// any way that misses. A request elsewhere that needs the room waits, if it may.
+  ///
+  /// - Parameter wake: called, on any thread and without a lock held, when something was queued and the bound thread
+  ///   should call `freeQueued()` soon: for a run loop, an event file or the main actor.
+  public func bindToCurrentThread(wake: (@Sendable () -> Void)? = nil) {
+    core.bind(index, to: mc_thread_current()!, wake)
+  }
+
+  /// Frees what was queued for the calling thread. Returns how many chunks that were.
+  @discardableResult
+  public func freeQueued() -> Int { core.freeQueuedHere(mc_thread_current()!) }
+}
+
+/// What the core remembers of a group, beside the ledger. Guarded by the pool's lock.
+struct GroupBook {
+  var label: String
+  /// The thread that alone frees its chunks.
+  var thread: Thread?
+  var wake: (@Sendable () -> Void)?
+  /// What that thread is to free.
+  var queued: [Queued] = []
+
+  enum Queued: @unchecked Sendable {
+    case victim(Victim)
+    /// The product of a chunk that is gone.
+    case detached(LateFree, @Sendable () -> Void)
+  }
+}
+
+extension PoolCore {
+  func label(of group: GroupIndex) -> String { groups[group.index].label }
+
+  func addGroup(_ label: String, limit: Int, weight: Double) -> GroupIndex {
+    locked { _ in
+      let index = self.ledger.addGroup(limit: limit, weight: max(weight, .leastNonzeroMagnitude))
+      while self.groups.count <= index.index { self.groups.append(GroupBook(label: "")) }
+      self.groups[index.index] = GroupBook(label: label)
+      return index
+    }
+  }
+
+  func removeGroup(_ index: GroupIndex) {
+    if isForked { return }
+    locked { _ in self.ledger.removeGroup(index) }
+  }
+
+  func setLimit(_ limit: Int, of group: GroupIndex) {
+    locked { after in
+      self.ledger.setLimit(limit, of: group)
+      self.dropSurplus(for: 0, &after)
+      self.serve(&after)
+    }
+  }
+
+  func bind(_ group: GroupIndex, to thread: Thread, _ wake: (@Sendable () -> Void)?) {
+    locked { _ in
+      self.ledger.bind(group, to: UInt(bitPattern: thread))
+      self.groups[group.index].thread = thread
+      self.groups[group.index].wake = wake
+    }
+  }
+
+  /// Queues a victim that only another thread may free.
+  func queueIfBound(_ victim: Victim) -> FreeOutcome? {
+    lock.withLock {
+      let index = victim.chunk.group.index.index
+      guard let thread = groups[index].thread, thread != mc_thread_current()! else { return nil }
+      groups[index].queued.append(.victim(victim))
+      wakeBound(thread)
+      return .queued(wake: groups[index].wake)
+    }
+  }
+
+  /// The last reference to a chunk of a bound group goes on another thread: what frees its product is queued.
+  func detachIfBound(_ chunk: MemChunk, _ slot: Slot) -> FreeOutcome? {
+    let index = chunk.group.index.index
+    let isElsewhere = lock.withLock { groups[index].thread != nil && groups[index].thread != mc_thread_current()! }
+    guard isElsewhere, let release = chunk.detachProduct() else { return nil }
+    let late = lock.withLock {
+      let late = LateFree(self, chunk.group, bytes: ledger.size(of: slot))
+      groups[index].queued.append(.detached(late, release))
+      wakeBound(groups[index].thread!)
+      if let wake = groups[index].wake { late.wake = wake }
+      return late
+    }
+    return .late([late])
+  }
+
+  /// A thread that sleeps in a request of its own gets up to free what was queued for it.
+  private func wakeBound(_ thread: Thread) {
+    let sleeping = queue + works.flatMap { $0.generations.flatMap(\.joiners) }
+    guard let request = sleeping.first(where: { $0.thread == thread }) else { return }
+    leavePlace(request)
+    request.delivered = .drain
+    request.parker!.wake()
+  }
+
+  func hasQueuedFrees(for thread: Thread?) -> Bool {
+    guard let thread else { return false }
+    return groups.contains { $0.thread == thread && !$0.queued.isEmpty }
+  }
+
+  @discardableResult
+  func freeQueuedHere(_ thread: Thread) -> Int {
+    if isForked { return 0 }
+    let queued = lock.withLock { () -> [GroupBook.Queued] in
+      guard hasQueuedFrees(for: thread) else { return [] }
+      var queued: [GroupBook.Queued] = []
+      for index in groups.indices where groups[index].thread == thread {
+        queued += groups[index].queued
+        groups[index].queued = []
+      }
+      freesRunning += queued.count
+      return queued
+    }
+    for item in queued {
+      switch item {
+      case .victim(let victim):
+        let outcome = runFree(victim)
+        locked { after in
+          self.finishFree(victim, outcome, &after)
+          self.serve(&after)
+        }
+      case .detached(let late, let release):
+        release()
+        lock.withLock { freesRunning -= 1 }
+        late.finish()
+      }
+    }
+    return queued.count
+  }
+}

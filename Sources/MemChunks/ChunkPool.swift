@@ -1,0 +1,62 @@
+import CMemChunks
+
+/// A memory subsystem: one budget, many chunks.
+///
+///     let pool = ChunkPool(budget: .megabytes(10))
+///
+/// Everything the pool counts - chunks that are ready, room promised to generations, memory that is being freed, free
+/// pages of its arena - stays within the budget at every instant. When room is needed, the chunks that were not used
+/// for longest are freed until there is enough; if that cannot be, nothing is freed and the request is refused, or waits.
+///
+/// The pool is a handle. Dropping it closes the pool: every product is freed once, waiting requests get
+/// `ChunkError.poolClosed`. All of it may be used from any thread, also from inside `size`, `generate()`, `free()` and an
+/// observer: none of those runs under the pool's lock.
+public final class ChunkPool: Sendable {
+  let core: PoolCore
+  let ownGroup: ChunkGroup
+
+  /// Makes an empty pool. Reserves no memory.
+  public convenience init(budget: ByteCount) {
+    self.init(budget: budget, time: mc_monotonic_nanoseconds)
+  }
+
+  /// Makes a pool with a clock of the caller's, in nanoseconds, for tests.
+  package init(budget: ByteCount, time: @escaping @Sendable () -> UInt64) {
+    core = PoolCore(budget: budget.bytes, time: time)
+    ownGroup = ChunkGroup(own: core)
+  }
+
+  deinit { core.shutDown() }
+
+  /// The hard limit on everything counted.
+  ///
+  /// Lowering it frees unused chunks at once, down to it; what is in use goes when its use ends, and until
+  /// then is reported as `statistics.overdraft`. Raising it regenerates nothing.
+  public var budget: ByteCount {
+    get { .bytes(core.lock.withLock { core.ledger.budget }) }
+    set { core.setBudget(newValue.bytes) }
+  }
+
+  /// How much may stay ready while nobody is using it; nil, the default, for the whole budget.
+  ///
+  /// With none at all, each use generates, and frees when the last use ends.
+  public var keepLimit: ByteCount? {
+    get { core.lock.withLock { core.pressure.keepLimit }.map { .bytes($0) } }
+    set { core.setKeepLimit(newValue?.bytes) }
+  }
+
+  /// How many generations may run at once; nil, the default, for no limit. Generations inside others are not counted,
+  /// so that they cannot wait for themselves.
+  public var generationLimit: Int? {
+    get {
+      let limit = core.lock.withLock { core.generationLimit }
+      return limit == .max ? nil : limit
+    }
+    set {
+      core.locked { after in
+        self.core.generationLimit = max(1, newValue ?? .max)
+        self.core.serve(&after)
+      }
+    }
+  }
+}

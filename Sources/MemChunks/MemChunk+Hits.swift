@@ -1,0 +1,135 @@
+public import CMemChunks
+public import Synchronization
+
+// The fast path. What it costs: one addition on the chunk's word, one subtraction, one store of the stamp.
+extension MemChunk {
+  /// Gives the chunk a stamp above every stamp that this thread gave before, and above every stamp that anybody
+  /// gave before the pool's last slow step.
+  ///
+  /// Each thread counts for itself, so that hits of different threads write to no common line; the pool's
+  /// clock is only read. It moves on by 65 536 whenever the pool does something slow, and a thread that has counted
+  /// further than that since says so. So uses by one thread are ordered exactly; uses by different threads are
+  /// ordered exactly if anything was generated, freed or framed between them, and count as simultaneous
+  /// if not. A shared counter would order those too, and cost every hit a line that all threads write.
+  @inlinable
+  final func touch() {
+    let thread = mc_thread_current()!
+    let now = clock.pointee.load(ordering: .relaxed)
+    let next = max(now, thread.pointee.stamp) &+ 1
+    if next &- now >= RecencyClock.step { RecencyClock.publish(next, to: clock) }
+    thread.pointee.stamp = next
+    stamp.store(next, ordering: .relaxed)
+  }
+
+  /// Begins a use that ends with `leaveScope`; returns the lane to leave.
+  @inlinable
+  final func enterScope(_ limit: Duration?) throws(ChunkError) -> UInt64 {
+    if let lane = tryEnterScope() { return lane }
+    return try enterScopeSlowly(limit)
+  }
+
+  /// A hit, or nil.
+  @inlinable
+  final func tryEnterScope() -> UInt64? {
+    touch()
+    let lane = word.load(ordering: .relaxed) >> ChunkWord.laneShift & 1
+    let old = word.wrappingAdd(
+      ChunkWord.oneUse | ChunkWord.oneUser(lane), ordering: .acquiringAndReleasing
+    ).oldValue
+    mc_thread_current()!.pointee.scopes &+= 1
+    if old & ChunkWord.scopeMask == ChunkWord.ready | lane << ChunkWord.laneShift { return lane }
+    leaveScope(lane)
+    return nil
+  }
+
+  @inlinable
+  final func leaveScope(_ lane: UInt64) {
+    mc_thread_current()!.pointee.scopes &-= 1
+    let old = word.wrappingSubtract(ChunkWord.oneUser(lane), ordering: .acquiringAndReleasing).oldValue
+    if old & ChunkWord.noticesForScope != 0 { useEnded(Int(lane), old, byToken: false) }
+  }
+
+  @usableFromInline
+  final func enterScopeSlowly(_ limit: Duration?) throws(ChunkError) -> UInt64 {
+    let lane = try obtain(.scope, limit)
+    mc_thread_current()!.pointee.scopes &+= 1
+    return UInt64(lane)
+  }
+
+  /// A hit for a token: as for a scope, but it is counted as a token and belongs to no thread.
+  final func enterToken(_ limit: Duration?) throws(ChunkError) -> Int {
+    if let lane = tryEnterToken() { return lane }
+    return try obtain(.token, limit)
+  }
+
+  final func tryEnterToken() -> Int? {
+    touch()
+    let lane = word.load(ordering: .relaxed) >> ChunkWord.laneShift & 1
+    // Tokens are counted before the user and uncounted after it: there are never fewer than users by token.
+    tokens.wrappingAdd(1, ordering: .acquiringAndReleasing)
+    let old = word.wrappingAdd(
+      ChunkWord.oneUse | ChunkWord.oneUser(lane), ordering: .acquiringAndReleasing
+    ).oldValue
+    if old & ChunkWord.scopeMask == ChunkWord.ready | lane << ChunkWord.laneShift { return Int(lane) }
+    leaveToken(Int(lane))
+    return nil
+  }
+
+  final func leaveToken(_ lane: Int) {
+    let old = word.wrappingSubtract(ChunkWord.oneUser(UInt64(lane)), ordering: .acquiringAndReleasing).oldValue
+    tokens.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+    if old & ChunkWord.notices != 0 { useEnded(lane, old, byToken: true) }
+  }
+
+  /// A use ended that somebody wants to hear of. Takes the lock only if it matters.
+  @usableFromInline
+  final func useEnded(_ lane: Int, _ old: UInt64, byToken: Bool) {
+    let users = ChunkWord.users(old, lane) - 1
+    let isLast = users == 0
+    let lastScopeLeft =
+      !byToken && old & ChunkWord.parkedByScope != 0
+      && users <= Int(tokens.load(ordering: .acquiring))
+    if isLast || byToken || lastScopeLeft { core.useEnded(of: self, lane) }
+  }
+
+  /// Uses since the chunk was made. Exact while nobody is using it.
+  final var totalUses: UInt64 { books.foldedUses &+ ChunkWord.uses(word.load(ordering: .relaxed)) }
+
+  /// Moves the word's uses into the wide counter when the word's field is half full, and stops a program that
+  /// nests tens of thousands of uses. Under the lock.
+  final func relieveWord() {
+    let now = word.load(ordering: .relaxed)
+    precondition(now & ChunkWord.usersGuards == 0, "more than 32 767 uses of one chunk at once")
+    if now & ChunkWord.usesGuard != 0 {
+      word.wrappingSubtract(ChunkWord.usesGuard, ordering: .acquiringAndReleasing)
+      books.foldedUses &+= ChunkWord.uses(ChunkWord.usesGuard)
+    }
+  }
+}
+
+extension ChunkWord {
+  /// The notices that can concern the end of a scope.
+  @usableFromInline static let noticesForScope = parked | retired
+}
+
+/// The counter that orders uses; see `MemChunk.touch()`.
+@usableFromInline
+enum RecencyClock {
+  @usableFromInline static let step: UInt64 = 1 << 16
+
+  /// A thread has counted a whole step past the clock: the clock follows.
+  @usableFromInline
+  static func publish(_ stamp: UInt64, to clock: UnsafeMutablePointer<Atomic<UInt64>>) {
+    clock.pointee.max(stamp & ~(step - 1), ordering: .relaxed)
+  }
+
+  /// Moves the clock above every stamp given before. Under the pool's lock.
+  static func advance(_ clock: UnsafeMutablePointer<Atomic<UInt64>>) -> UInt64 {
+    clock.pointee.wrappingAdd(step, ordering: .relaxed).newValue
+  }
+
+  /// A stamp not below any given until now.
+  static func latest(_ clock: UnsafeMutablePointer<Atomic<UInt64>>) -> UInt64 {
+    clock.pointee.load(ordering: .relaxed) &+ step
+  }
+}

@@ -1,0 +1,145 @@
+import ChunkLedger
+import Synchronization
+
+// Ends of uses, and changes from outside: invalidate, discard.
+extension PoolCore {
+  /// A use ended that somebody wanted to hear of.
+  func useEnded(of chunk: MemChunk, _ lane: Int) {
+    if isForked { return }
+    locked { after in
+      self.noteEnd(of: chunk, lane, &after)
+      self.serve(&after)
+    }
+  }
+
+  /// Looks at a chunk of which a use has ended. Under the lock.
+  func noteEnd(of chunk: MemChunk, _ lane: Int, _ after: inout Aftermath) {
+    guard chunk.books[lane] >= 0 else { return }
+    let slot = Slot(Int(chunk.books[lane]))
+    let users = ChunkWord.users(chunk.word.load(ordering: .acquiring), lane)
+    switch ledger.state(of: slot) {
+    case .retired where users == 0:
+      free(retired: chunk, lane, slot, &after)
+    case .ready where ledger.isParked(slot):
+      if users == 0 {
+        chunk.word.bitwiseAnd(~(ChunkWord.parked | ChunkWord.parkedByScope), ordering: .acquiringAndReleasing)
+        ledger.unpark(slot, use: table.use(of: slot))
+        if ledger.departs(slot) { freeIfUnused(slot, .discarded, &after) }
+        dropSurplus(for: 0, &after)
+      } else {
+        parkIfUsed(chunk, slot)
+      }
+    default: break
+    }
+  }
+
+  /// Says anew by what a chunk in use is held; puts nothing out of line that is unused.
+  func parkIfUsed(_ chunk: MemChunk, _ slot: Slot) {
+    let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
+    var now = chunk.word.load(ordering: .acquiring)
+    while ChunkWord.users(now, lane) > 0 {
+      let byScope = ChunkWord.users(now, lane) > Int(chunk.tokens.load(ordering: .acquiring))
+      let then = now & ~ChunkWord.parkedByScope | ChunkWord.parked | (byScope ? ChunkWord.parkedByScope : 0)
+      let (exchanged, original) = chunk.word.compareExchange(
+        expected: now, desired: then, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
+      if exchanged {
+        if ledger.size(of: slot) > 0 || ledger.departs(slot) { ledger.park(slot, byTokens: !byScope) }
+        return
+      }
+      now = original
+    }
+  }
+
+  /// Frees a chunk out of turn if nobody is using it and no frame protects it. Under the lock.
+  func freeIfUnused(_ slot: Slot, _ reason: FreeReason, _ after: inout Aftermath) {
+    guard ledger.state(of: slot) == .ready, isClosed || table.use(of: slot).stamp <= frames.protectedSince else {
+      return
+    }
+    guard let claimed = ledger.claim(slot, owner: &table) else { return }
+    after.victims += victims(in: [claimed], reason)
+  }
+
+  private func free(retired chunk: MemChunk, _ lane: Int, _ slot: Slot, _ after: inout Aftermath) {
+    ledger.beginFreeing(slot)
+    let other = chunk.books[1 - lane]
+    if other < 0 || ledger.state(of: Slot(Int(other))) != .retired {
+      chunk.word.bitwiseAnd(~ChunkWord.retired, ordering: .acquiringAndReleasing)
+    }
+    freesRunning += 1
+    after.victims.append(Victim(chunk: chunk, slot: slot, lane: lane, reason: .invalidated))
+  }
+
+  /// The product is out of date. Whoever uses it keeps it until they let go; the next use generates.
+  func invalidate(_ chunk: MemChunk) {
+    if isForked { return }
+    locked { after in
+      chunk.books.version &+= 1
+      if let generation = chunk.books.generation {
+        generation.isStale = true
+        return
+      }
+      let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
+      guard chunk.books[lane] >= 0 else { return }
+      let slot = Slot(Int(chunk.books[lane]))
+      guard self.ledger.state(of: slot) == .ready else { return }
+      if self.clearReady(chunk, lane) {
+        self.ledger.retire(slot)
+        if chunk.laneCount == 2, chunk.books[1 - lane] < 0 {
+          chunk.word.bitwiseXor(ChunkWord.lane, ordering: .acquiringAndReleasing)
+        }
+      } else {
+        self.ledger.beginFreeing(slot)
+        self.freesRunning += 1
+        after.victims.append(Victim(chunk: chunk, slot: slot, lane: lane, reason: .invalidated))
+      }
+    }
+  }
+
+  /// Nobody begins to use the product from here on. True, and the end of their use will be reported, if somebody
+  /// is using it.
+  private func clearReady(_ chunk: MemChunk, _ lane: Int) -> Bool {
+    var now = chunk.word.load(ordering: .relaxed)
+    while true {
+      let isUsed = ChunkWord.users(now, lane) > 0
+      let cleared = now & ~(ChunkWord.ready | ChunkWord.parked | ChunkWord.parkedByScope)
+      let (exchanged, original) = chunk.word.compareExchange(
+        expected: now, desired: isUsed ? cleared | ChunkWord.retired : cleared,
+        successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
+      if exchanged { return isUsed }
+      now = original
+    }
+  }
+
+  /// The product is not needed: it goes now, or when its last use ends.
+  func discard(_ chunk: MemChunk) {
+    if isForked { return }
+    locked { after in
+      if let generation = chunk.books.generation {
+        generation.departs = true
+        return
+      }
+      let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
+      guard chunk.books[lane] >= 0 else { return }
+      self.depart(Slot(Int(chunk.books[lane])), .discarded, &after)
+    }
+  }
+
+  /// Frees a ready chunk now, or when the use that stands in the way ends.
+  func depart(_ slot: Slot, _ reason: FreeReason, _ after: inout Aftermath) {
+    guard ledger.state(of: slot) == .ready else { return }
+    ledger.markDeparting(slot)
+    freeIfUnused(slot, reason, &after)
+  }
+}
+
+extension MemChunk {
+  /// Says that the product is out of date: what it was generated from has changed.
+  ///
+  /// Those who are using it keep the old product until they let go; meanwhile both are counted. The
+  /// next use generates. A product that is being generated now is thrown away and made anew. A subclass that keeps
+  /// its product in its own fields can hold only one, so there the next use waits for the old one to be let go.
+  public final func invalidate() { core.invalidate(self) }
+
+  /// Lets the product go now, or as soon as nobody is using it.
+  public final func discard() { core.discard(self) }
+}

@@ -1,0 +1,155 @@
+import CMemChunks
+import ChunkLedger
+import Synchronization
+
+// From the claim to the moment the bytes leave the count.
+extension PoolCore {
+  /// How a free ended.
+  enum FreeOutcome {
+    case done
+    /// The memory comes back later, in as many parts.
+    case late([LateFree])
+    /// Only another thread may free it; it was told.
+    case queued(wake: (@Sendable () -> Void)?)
+  }
+
+  /// Runs a victim's `free()`, on whichever thread may do it. Without the lock.
+  func runFree(_ victim: Victim) -> FreeOutcome {
+    if let outcome = queueIfBound(victim) { return outcome }
+    return .init(runFreeHere(victim.chunk, victim.lane, slot: victim.slot))
+  }
+
+  private func runFreeHere(_ chunk: MemChunk, _ lane: Int, slot: Slot) -> [LateFree] {
+    Activity.run(.freeing, self, chunk) { record in
+      record.pointee.slot = Int32(slot.index)
+      chunk.freeProduct(in: lane)
+      guard let late = record.pointee.late else { return [] }
+      return [Unmanaged<LateFree>.fromOpaque(late).takeRetainedValue()]
+    }
+  }
+
+  /// The bytes leave the count, all but those that come late. Under the lock.
+  func finishFree(_ victim: Victim, _ outcome: FreeOutcome, _ after: inout Aftermath) {
+    freesRunning -= 1
+    switch outcome {
+    case .queued(let wake):
+      if let wake { after.wakes.append(wake) }
+    case .done: vacate(victim.chunk, victim.lane, late: [], victim.reason, &after)
+    case .late(let parts): vacate(victim.chunk, victim.lane, late: parts, victim.reason, &after)
+    }
+    // The reference may be the last, and its release runs the chunk's deinit.
+    after.releases.append(victim.chunk)
+  }
+
+  private func vacate(
+    _ chunk: MemChunk, _ lane: Int, late parts: [LateFree], _ reason: FreeReason, _ after: inout Aftermath
+  ) {
+    let slot = Slot(Int(chunk.books[lane]))
+    let size = ledger.size(of: slot)
+    var lateBytes = 0
+    for part in parts where !part.isFinished {
+      part.isCounted = true
+      part.bytes = min(part.bytes, size - lateBytes)
+      lateBytes += part.bytes
+    }
+    chunk.books[lane] = -1
+    table.clear(slot)
+    tallies.frees += 1
+    thrash.freedBytes &+= UInt64(size)
+    if reason == .room { chunk.books.freedAt = thrash.freedBytes }
+    if ledger.pages(of: slot).count == 0, size >= 1 << 16 { tallies.heapBytesFreed &+= size }
+    note(freed: chunk, size, reason, &after)
+    ledger.finishFree(slot, late: lateBytes)
+  }
+
+  /// Bytes that `free()` handed back late are back.
+  func finishLate(_ part: LateFree) {
+    if isForked { return }
+    locked { after in
+      guard !part.isFinished else { return }
+      part.isFinished = true
+      guard part.isCounted else { return }
+      self.ledger.finishLate(part.bytes, group: part.group.index)
+      self.serve(&after)
+    }
+  }
+
+  /// The last reference to a chunk with a product is going: called by its deinit, so no victim can be made of it
+  /// here or elsewhere without our noticing.
+  func lastReferenceIsGoing(_ chunk: MemChunk) {
+    // What the child of a fork would free here may be shared with the parent.
+    if isForked { return }
+    for lane in 0..<chunk.laneCount {
+      let slot = lock.withLock { () -> Slot? in
+        guard chunk.books[lane] >= 0 else { return nil }
+        chunk.word.bitwiseAnd(~ChunkWord.ready, ordering: .acquiringAndReleasing)
+        let slot = Slot(Int(chunk.books[lane]))
+        ledger.beginFreeing(slot)
+        freesRunning += 1
+        return slot
+      }
+      guard let slot else { continue }
+      let late = detachIfBound(chunk, slot) ?? .init(runFreeHere(chunk, lane, slot: slot))
+      locked { after in
+        self.freesRunning -= 1
+        let parts: [LateFree] = if case .late(let parts) = late { parts } else { [] }
+        // The seat is vacated while the chunk still exists; nothing keeps it from here on.
+        self.vacate(chunk, lane, late: parts, .dropped, &after)
+        after.wakes += parts.compactMap(\.wake)
+        self.serve(&after)
+      }
+    }
+  }
+}
+
+extension PoolCore.FreeOutcome {
+  init(_ parts: [LateFree]) { self = parts.isEmpty ? .done : .late(parts) }
+}
+
+/// Memory that `free()` could not hand back at once, because somebody still reads it: a graphics processor, a file
+/// being written.
+///
+/// The chunk is empty and may be generated again; the bytes stay counted until `finish()`.
+public final class LateFree: @unchecked Sendable {
+  let core: PoolCore
+  let group: ChunkGroup
+  var bytes: Int
+  // Guarded by the pool's lock.
+  var isCounted = false
+  var isFinished = false
+  /// Tells the thread that is to free it.
+  var wake: (@Sendable () -> Void)?
+
+  init(_ core: PoolCore, _ group: ChunkGroup, bytes: Int) {
+    self.core = core
+    self.group = group
+    self.bytes = bytes
+  }
+
+  deinit { core.finishLate(self) }
+
+  /// The memory is back: its bytes leave the count. May be called from any thread, also before `free()` has
+  /// returned; a second call does nothing. Dropping the last reference does the same.
+  public func finish() { core.finishLate(self) }
+}
+
+extension MemChunk {
+  /// Called inside `free()`: so many of the product's bytes are handed back later.
+  ///
+  ///     override func free() {
+  ///       let late = deferFree()
+  ///       queue.afterLastRead { releaseTexture(); late.finish() }
+  ///     }
+  ///
+  /// - Parameter bytes: how many come late; nil for all of them.
+  /// - Precondition: called on the thread that runs this chunk's `free()`, at most once in it.
+  public final func deferFree(_ bytes: Int? = nil) -> LateFree {
+    let thread = mc_thread_current()!
+    guard let record = thread.pointee.activity, record.pointee.kind == Activity.freeing.rawValue,
+      record.pointee.chunk == Unmanaged.passUnretained(self).toOpaque(), record.pointee.late == nil
+    else { preconditionFailure("deferFree() belongs into free(), once") }
+    let late = LateFree(core, group, bytes: max(0, bytes ?? .max))
+    record.pointee.late = Unmanaged.passRetained(late).toOpaque()
+    return late
+  }
+}

@@ -1,0 +1,251 @@
+import CMemChunks
+import ChunkLedger
+import Synchronization
+
+// From the promise of room to the product.
+extension PoolCore {
+  /// Frees the victims, takes the room, generates what is to be generated.
+  func run(_ work: Work) -> Request.Step {
+    let request = work.request
+    let frees = work.victims.map { (victim: $0, outcome: runFree($0)) }
+    work.victims = []
+    let (isPlaced, instead) = locked { after -> (Bool, Request.Step) in
+      for free in frees { self.finishFree(free.victim, free.outcome, &after) }
+      self.ledger.release(work.grant)
+      if self.isClosed {
+        self.giveUp(work, &after)
+        return (false, .failed(.poolClosed(label: request.label, afterFork: false)))
+      }
+      // A victim may have handed back its bytes late; then the room is not there yet, and somebody else may have it.
+      guard self.ledger.canPlace(work.grant) else {
+        self.giveUp(work, &after)
+        return (false, self.step(request, &after))
+      }
+      guard self.place(work) else {
+        self.giveUp(work, &after)
+        let bytes = work.grant.needs.reduce(0) { $0 + $1.bytes }
+        return (false, .failed(.noRoom(self.numbers(request, request.label, bytes, .addressSpace))))
+      }
+      self.serve(&after)
+      return (true, .ready)
+    }
+    guard isPlaced else { return instead }
+    for index in work.generations.indices where !work.generations[index].isStarted { generate(work, index) }
+    return locked { after in
+      self.end(work, &after)
+      if request.isAbandoned || work.failure != nil || work.generations.contains(where: { $0.isStale }) {
+        self.unholdAll(request, &after)
+      } else {
+        return .ready
+      }
+      if let failure = work.failure { return .failed(failure) }
+      // Invalidated on the way, or its task was cancelled: looked at anew.
+      return self.step(request, &after)
+    }
+  }
+
+  /// Seats every chunk of a work. False when the arena cannot grow.
+  private func place(_ work: Work) -> Bool {
+    for generation in work.generations {
+      let need = work.grant.needs[generation.index]
+      var slot = ledger.place(need)
+      if slot == nil,
+        arena.addPiece(atLeast: ledger.arena.pages(for: need.arenaBytes), budget: ledger.budget, &ledger.arena)
+      {
+        slot = ledger.place(need)
+      }
+      guard let slot else { return false }
+      let chunk = generation.chunk
+      chunk.books[generation.lane] = Int32(slot.index)
+      table.seat(chunk, lane: generation.lane, in: slot)
+      if need.arenaBytes > 0 { chunk.place(arena.address(of: ledger.pages(of: slot)), in: generation.lane) }
+    }
+    return true
+  }
+
+  /// A work that will not be done: seats are vacated, and those who joined look for themselves.
+  private func giveUp(_ work: Work, _ after: inout Aftermath) {
+    for generation in work.generations { abandon(generation, &after) }
+    unholdAll(work.request, &after)
+    end(work, &after)
+  }
+
+  private func end(_ work: Work, _ after: inout Aftermath) {
+    works.removeAll { $0 === work }
+    serve(&after)
+  }
+
+  /// Vacates the seat of a generation that made nothing.
+  private func abandon(_ generation: Generation, _ after: inout Aftermath) {
+    let chunk = generation.chunk
+    if chunk.books[generation.lane] >= 0 {
+      let slot = Slot(Int(chunk.books[generation.lane]))
+      chunk.books[generation.lane] = -1
+      table.clear(slot)
+      ledger.abandon(slot)
+    }
+    chunk.books.generation = nil
+    for joiner in generation.joiners { restep(joiner, &after) }
+  }
+
+  private func restep(_ request: Request, _ after: inout Aftermath) {
+    leavePlace(request)
+    let next = step(request, &after)
+    if case .wait = next { return }
+    deliver(next, to: request, &after)
+  }
+
+  /// Generates one chunk of a work whose room is taken. A failure is written into the work.
+  func generate(_ work: Work, _ index: Int) {
+    let generation = work.generations[index]
+    let chunk = generation.chunk
+    let quote = work.request.quotes[work.indices[index]]
+    lock.withLock { generation.isStarted = true }
+    let began = time()
+    do {
+      try Activity.run(.generating, self, chunk) { _ in
+        try chunk.generateProduct(in: generation.lane, quote)
+      }
+    } catch {
+      let failure = Self.failure(of: chunk, error)
+      locked { self.fail(generation, failure, productOf: nil, &$0) }
+      return
+    }
+    let cost = time() &- began
+    settle(generation, size: chunk.settledSize(quote), quote, cost)
+  }
+
+  /// Errors that concern the whole chain of generations pass through as they are; others are wrapped with the label.
+  private static func failure(of chunk: MemChunk, _ error: any Error) -> ChunkError {
+    if let error = error as? ChunkError {
+      switch error {
+      case .recursive, .cancelled, .poolClosed: return error
+      default: break
+      }
+    }
+    return .generationFailed(label: chunk.label, underlying: error)
+  }
+
+  /// The product is there: counts it at its true size, or frees it again if that does not fit.
+  private func settle(_ generation: Generation, size: Int, _ quote: ChunkQuote, _ cost: UInt64) {
+    let chunk = generation.chunk
+    var problem: ChunkError?
+    if size < 0 || size > ByteCount.most {
+      problem = .invalidSize(label: chunk.label, size: size)
+    } else if size > quote.reservation {
+      problem = grow(generation, by: size - quote.reservation, to: size)
+    }
+    locked { after in
+      if self.isClosed { problem = .poolClosed(label: chunk.label, afterFork: false) }
+      let counted = min(max(0, size), self.ledger.size(of: Slot(Int(chunk.books[generation.lane]))))
+      if let problem {
+        self.fail(generation, problem, productOf: counted, &after)
+      } else if generation.isStale {
+        self.dismiss(generation, counted, &after)
+        for joiner in generation.joiners { self.restep(joiner, &after) }
+      } else {
+        self.admit(generation, size, cost, &after)
+      }
+    }
+  }
+
+  /// Frees a product that nobody will see: it never becomes ready, and stays counted until it is gone.
+  private func dismiss(_ generation: Generation, _ size: Int, _ after: inout Aftermath) {
+    let chunk = generation.chunk
+    let slot = Slot(Int(chunk.books[generation.lane]))
+    chunk.books.generation = nil
+    ledger.settle(slot, size: size, use: table.use(of: slot))
+    ledger.beginFreeing(slot)
+    freesRunning += 1
+    after.victims.append(Victim(chunk: chunk, slot: slot, lane: generation.lane, reason: .invalidated))
+  }
+
+  /// The product came out larger than was reserved: makes room for the rest, without waiting.
+  private func grow(_ generation: Generation, by more: Int, to size: Int) -> ChunkError? {
+    let chunk = generation.chunk
+    let request = generation.work.request
+    let (grant, freed, error) = locked { _ -> (Grant?, [Victim], ChunkError?) in
+      let need = RoomNeed(bytes: more, group: chunk.group.index)
+      let room = RoomRequest(
+        [need], protectedSince: self.frames.protectedSince, thread: UInt(bitPattern: mc_thread_current()),
+        mayFreeLate: false)
+      let limit = min(self.ledger.budget, self.ledger.limit(of: chunk.group.index))
+      if size > limit {
+        let group = limit < self.ledger.budget ? chunk.group.label : nil
+        return (nil, [], .tooLarge(label: chunk.label, needed: size, limit: limit, group: group))
+      }
+      guard case .granted(let grant) = self.ledger.requestRoom(for: room, owner: &self.table) else {
+        return (nil, [], .noRoom(self.numbers(request, chunk.label, size, .holdsOthers)))
+      }
+      return (grant, self.victims(in: grant.victims, .room), nil)
+    }
+    guard let grant else { return error }
+    let frees = freed.map { (victim: $0, outcome: runFree($0)) }
+    return locked { after in
+      for free in frees { self.finishFree(free.victim, free.outcome, &after) }
+      self.ledger.release(grant)
+      guard self.ledger.canPlace(grant) else {
+        return .noRoom(self.numbers(request, chunk.label, size, .holdsOthers))
+      }
+      self.ledger.extend(Slot(Int(chunk.books[generation.lane])), by: more)
+      return nil
+    }
+  }
+
+  /// Makes a product ready and hands it to everybody who waited for it.
+  private func admit(_ generation: Generation, _ size: Int, _ cost: UInt64, _ after: inout Aftermath) {
+    let chunk = generation.chunk
+    let slot = Slot(Int(chunk.books[generation.lane]))
+    let request = generation.work.request
+    chunk.books.generations &+= 1
+    chunk.books.cost = cost
+    chunk.books.generation = nil
+    _ = RecencyClock.advance(clock)
+    chunk.touch()
+    ledger.settle(slot, size: size, use: table.use(of: slot))
+
+    let joiners = generation.joiners
+    hold(request, [generation.work.indices[generation.index]])
+    for joiner in joiners where joiner.chunks.count == 1 { hold(joiner, [0]) }
+    chunk.word.bitwiseOr(ChunkWord.ready, ordering: .acquiringAndReleasing)
+    if generation.departs {
+      ledger.markDeparting(slot)
+      lingering.append(chunk)
+    }
+    // Above a limit, or about to go: the end of its use must be noticed.
+    if generation.departs || ledger.ready > ledger.keepLimit || ledger.overdraft > 0 { parkIfUsed(chunk, slot) }
+
+    tallies.generations += 1
+    tallies.bytesGenerated &+= size
+    tallies.timeGenerating &+= cost
+    note(generated: chunk, size, cost, &after)
+    for joiner in joiners {
+      if joiner.chunks.count == 1 {
+        deliver(.ready, to: joiner, &after)
+      } else {
+        restep(joiner, &after)
+      }
+    }
+    serve(&after)
+  }
+
+  /// A generation failed. All who waited get the same error, and nothing is remembered.
+  ///
+  /// - Parameter size: the bytes of a product that is there but cannot be kept.
+  private func fail(
+    _ generation: Generation, _ error: ChunkError, productOf size: Int?, _ after: inout Aftermath
+  ) {
+    let work = generation.work
+    work.failure = error
+    tallies.failures += 1
+    for joiner in generation.joiners { deliver(.failed(error), to: joiner, &after) }
+    note(failed: generation.chunk, error, &after)
+    if let size { dismiss(generation, size, &after) } else { abandon(generation, &after) }
+    // All or none: what the same request has not begun is given up. What it has made stays ready.
+    for other in work.generations where !other.isStarted {
+      other.isStarted = true
+      abandon(other, &after)
+    }
+    serve(&after)
+  }
+}

@@ -1,0 +1,37 @@
+import ChunkLedger
+import Synchronization
+
+extension ChunkPool {
+  /// Stops the program if the pool's books contradict themselves. O(chunks), for tests.
+  package func _checkInvariants() {
+    let broken = core.locked { _ in core.firstBrokenInvariant() }
+    if let broken { preconditionFailure("broken invariant: \(broken)") }
+  }
+}
+
+extension PoolCore {
+  fileprivate func firstBrokenInvariant() -> StaticString? {
+    if let broken = ledger.firstBrokenInvariant() { return broken }
+    if ledger.overdraft == 0, ledger.counted > ledger.budget { return "more is counted than the budget" }
+    var dying = 0
+    for (index, seat) in table.seats.enumerated() {
+      let slot = Slot(index)
+      if seat.isDying { dying += 1 }
+      guard let chunk = seat.chunk else { continue }
+      let wrong = chunk._withUnsafeGuaranteedRef { chunk -> StaticString? in
+        if Int(chunk.books[seat.lane]) != index { return "a chunk does not know its slot" }
+        let word = chunk.word.load(ordering: .acquiring)
+        let isCurrent = ChunkWord.currentLane(word) == seat.lane
+        let state = ledger.state(of: slot)
+        if isCurrent, (word & ChunkWord.ready != 0) != (state == .ready) { return "a word and the books differ" }
+        if ledger.isParked(slot), word & ChunkWord.parked == 0 { return "a parked chunk does not say so" }
+        if state == .retired, word & ChunkWord.retired == 0 { return "a retired product does not say so" }
+        return nil
+      }
+      if let wrong { return wrong }
+    }
+    if dying != table.dying { return "dying chunks are miscounted" }
+    if works.isEmpty, freesRunning == 0, ledger.pledged != 0 { return "something is pledged to nobody" }
+    return nil
+  }
+}

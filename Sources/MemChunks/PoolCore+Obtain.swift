@@ -1,0 +1,215 @@
+import CMemChunks
+import ChunkLedger
+import Synchronization
+
+extension MemChunk {
+  /// The slow path of every use: returns the lane in which the chunk is held, if `purpose` holds it.
+  @usableFromInline
+  @discardableResult
+  final func obtain(_ purpose: Request.Purpose, _ limit: Duration?) throws(ChunkError) -> Int {
+    try core.obtain([self], purpose, limit).lanes[0]
+  }
+}
+
+extension PoolCore {
+  /// Makes chunks ready for the calling thread, all or none, and holds them if `purpose` says so.
+  @discardableResult
+  func obtain(_ chunks: [MemChunk], _ purpose: Request.Purpose, _ limit: Duration? = nil) throws(ChunkError) -> Request
+  {
+    if isForked { throw ChunkError.poolClosed(label: chunks.first?.label ?? "", afterFork: true) }
+    let thread = mc_thread_current()!
+    freeQueuedHere(thread)
+    let request = Request(chunks, purpose, thread: thread, deadline: limit.map { deadline(in: $0) })
+    try drive(request)
+    return request
+  }
+
+  func deadline(in limit: Duration) -> UInt64 {
+    let (seconds, attoseconds) = limit.components
+    guard seconds >= 0 else { return time() }
+    return time() &+ UInt64(min(seconds, 1 << 31)) * 1_000_000_000 &+ UInt64(max(0, attoseconds) / 1_000_000_000)
+  }
+
+  /// Goes from step to step until the chunks are ready or cannot be.
+  func drive(_ request: Request) throws(ChunkError) {
+    try request.quoteSizes(self)
+    var step = locked { self.firstStep(request, &$0) }
+    while true {
+      switch step {
+      case .ready: return
+      case .failed(let error): throw error
+      case .quote:
+        try request.quoteSizes(self)
+        step = locked { self.step(request, &$0) }
+      case .work(let work): step = run(work)
+      case .workAhead(let work, let index):
+        generate(work, index)
+        step = locked { work.failure.map { .failed($0) } ?? self.step(request, &$0) }
+      case .drain:
+        freeQueuedHere(request.thread!)
+        step = locked { self.step(request, &$0) }
+      case .wait: step = park(request)
+      }
+    }
+  }
+
+  func firstStep(_ request: Request, _ after: inout Aftermath) -> Request.Step {
+    _ = RecencyClock.advance(clock)
+    visit(&after)
+    countUses(of: request)
+    return step(request, &after)
+  }
+
+  /// What a request must do next. Under the lock; repeated whenever something changed.
+  func step(_ request: Request, _ after: inout Aftermath) -> Request.Step {
+    let step = decide(request, &after)
+    if case .wait = step { return step }
+    leavePlace(request)
+    if case .failed(let error) = step { note(refused: error, request, &after) }
+    return step
+  }
+
+  private func decide(_ request: Request, _ after: inout Aftermath) -> Request.Step {
+    if request.isAbandoned { return .failed(.cancelled(label: request.label, atDeadline: false)) }
+    if isClosed { return .failed(.poolClosed(label: request.label, afterFork: false)) }
+    if hasQueuedFrees(for: request.thread) { return .drain }
+    var missing: [Int] = []
+    for (index, chunk) in request.chunks.enumerated() {
+      chunk.relieveWord()
+      switch stand(of: chunk) {
+      case .ready: continue
+      case .generating(let generation): return join(generation, request)
+      case .leaving: return waitOrRefuse(request, for: request.quotes[index].reservation, &after)
+      case .empty: missing.append(index)
+      }
+    }
+    guard !missing.isEmpty else {
+      hold(request, request.chunks.indices)
+      return .ready
+    }
+    for index in missing where request.quotes[index].version != request.chunks[index].books.version { return .quote }
+    return requestRoom(for: missing, request, &after)
+  }
+
+  private func requestRoom(for missing: [Int], _ request: Request, _ after: inout Aftermath) -> Request.Step {
+    let isNested = request.thread.map { Activity.isInside(.generating, $0) } ?? false
+    if works.count >= generationLimit, !isNested { return enqueue(request) }
+    let needs = missing.map { index in
+      let quote = request.quotes[index]
+      return RoomNeed(bytes: quote.reservation, group: request.chunks[index].group.index, arenaBytes: quote.arenaBytes)
+    }
+    let room = RoomRequest(
+      needs, protectedSince: min(frames.protectedSince, request.sparesUsesSince),
+      thread: UInt(bitPattern: request.thread), mayFreeLate: mayWaitForLateFrees(request),
+      isBestEffort: request.purpose == .prefetch)
+    // Those of several that are ready already must not be freed for the others.
+    let present = request.chunks.indices.filter { !missing.contains($0) }
+    hold(request, present)
+    switch ledger.requestRoom(for: room, owner: &table) {
+    case .tooLarge(let limit, let group):
+      unholdAll(request, &after)
+      return .failed(.tooLarge(label: request.label, needed: room.bytes, limit: limit, group: group.map(label(of:))))
+    case .refused:
+      unholdAll(request, &after)
+      return waitOrRefuse(request, for: room.bytes, &after)
+    case .granted(let grant):
+      let work = Work(request, grant, indices: missing, victims: victims(in: grant.victims, .room))
+      for (number, index) in missing.enumerated() {
+        let chunk = request.chunks[index]
+        let generation = Generation(
+          chunk, lane: ChunkWord.currentLane(chunk.word.load(ordering: .relaxed)), work: work, index: number)
+        chunk.books.generation = generation
+        work.generations.append(generation)
+      }
+      works.append(work)
+      dropSurplus(for: room.bytes, &after)
+      return .work(work)
+    }
+  }
+
+  /// How things stand with a chunk.
+  private enum Stand {
+    case ready
+    case generating(Generation)
+    case empty
+    /// Its only lane is being freed, or holds a product that is out of date and still in use.
+    case leaving
+  }
+
+  private func stand(of chunk: MemChunk) -> Stand {
+    if let generation = chunk.books.generation { return .generating(generation) }
+    let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
+    guard chunk.books[lane] >= 0 else { return .empty }
+    if ledger.state(of: Slot(Int(chunk.books[lane]))) == .ready { return .ready }
+    guard chunk.laneCount == 2, chunk.books[1 - lane] < 0 else { return .leaving }
+    chunk.word.bitwiseXor(ChunkWord.lane, ordering: .acquiringAndReleasing)
+    return .empty
+  }
+
+  /// Waits for a generation that is running, unless that would close a ring.
+  private func join(_ generation: Generation, _ request: Request) -> Request.Step {
+    if let thread = request.thread {
+      let worker = Waits.thread(of: generation.work)
+      if worker == thread {
+        // Not begun yet: it is one of several that this thread makes, and another of them needs it first.
+        if !generation.isStarted, generation.chunk.books[generation.lane] >= 0 {
+          return .workAhead(generation.work, generation.index)
+        }
+        return .failed(.recursive(ring(thread, to: generation.chunk)))
+      }
+      if Activity.isInside(.freeing, thread) {
+        let bytes = request.quotes.reduce(0) { $0 + $1.reservation }
+        return .failed(.noRoom(numbers(request, request.label, bytes, .insideFree)))
+      }
+      if case .generation(let present) = request.place, present === generation { return .wait }
+      leavePlace(request)
+      if let labels = Waits.add(thread, generation) {
+        return .failed(.recursive(Activity.generating(thread).map(\.label) + labels))
+      }
+      mc_thread_set_waiting(thread, true)
+    } else {
+      if case .generation(let present) = request.place, present === generation { return .wait }
+      leavePlace(request)
+    }
+    generation.joiners.append(request)
+    request.place = .generation(generation)
+    return .wait
+  }
+
+  /// The chunks from the one wanted again to the innermost, and back.
+  private func ring(_ thread: Thread, to chunk: MemChunk) -> [String] {
+    let chain = Activity.generating(thread)
+    let start = chain.firstIndex { $0 === chunk } ?? 0
+    return chain[start...].map(\.label) + [chunk.label]
+  }
+
+  /// Adds the request as a user of chunks that are ready. Under the lock, so they stay ready.
+  func hold(_ request: Request, _ indices: some Sequence<Int>) {
+    guard request.purpose.holds else { return }
+    for index in indices {
+      request.lanes[index] = hold(request.chunks[index], request.purpose)
+      request.held.append(index)
+    }
+  }
+
+  /// Adds one user to a chunk that is ready, or about to be; returns its lane.
+  func hold(_ chunk: MemChunk, _ purpose: Request.Purpose) -> Int {
+    let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
+    if purpose == .token { chunk.tokens.wrappingAdd(1, ordering: .acquiringAndReleasing) }
+    chunk.word.wrappingAdd(ChunkWord.oneUser(UInt64(lane)), ordering: .acquiringAndReleasing)
+    return lane
+  }
+
+  /// Takes back everything that the request holds: all or none.
+  func unholdAll(_ request: Request, _ after: inout Aftermath) {
+    let held = request.held
+    request.held = []
+    for index in held {
+      let chunk = request.chunks[index]
+      let user = ChunkWord.oneUser(UInt64(request.lanes[index]))
+      chunk.word.wrappingSubtract(user, ordering: .acquiringAndReleasing)
+      if request.purpose == .token { chunk.tokens.wrappingSubtract(1, ordering: .acquiringAndReleasing) }
+      noteEnd(of: chunk, request.lanes[index], &after)
+    }
+  }
+}

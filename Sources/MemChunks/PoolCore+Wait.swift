@@ -1,0 +1,172 @@
+import CMemChunks
+import ChunkLedger
+import Synchronization
+
+// Who may wait for what. The rule behind all of it: nobody waits for something that might be waiting for them.
+extension PoolCore {
+  /// Queues a request that found no room, or says why it must not wait.
+  func waitOrRefuse(_ request: Request, for bytes: Int, _ after: inout Aftermath) -> Request.Step {
+    if let reason = obstacle(to: request) ?? hopelessness(of: request) {
+      return .failed(.noRoom(numbers(request, request.label, bytes, reason)))
+    }
+    return enqueue(request)
+  }
+
+  func enqueue(_ request: Request) -> Request.Step {
+    if case .queue = request.place { return .wait }
+    leavePlace(request)
+    request.place = .queue
+    let position = request.purpose == .prefetch ? queue.count : queue.firstIndex { $0.purpose == .prefetch }
+    queue.insert(request, at: position ?? queue.count)
+    if let thread = request.thread { mc_thread_set_waiting(thread, true) }
+    return .wait
+  }
+
+  /// Why a request must not wait for room, whatever holds it.
+  ///
+  /// - Inside `free()` nothing waits: others wait for that free.
+  /// - A scope or frame holds room that others may wait for, so it does not wait for theirs; only for frees that
+  ///   are running, which end by themselves.
+  /// - A generation holds its reservation. It waits only while another generation runs that is not itself waiting;
+  ///   that one ends without it.
+  func obstacle(to request: Request) -> ChunkError.NoRoom.Reason? {
+    guard request.purpose != .prefetch else { return .bestEffort }
+    guard let thread = request.thread else { return nil }
+    if Activity.isInside(.freeing, thread) { return .insideFree }
+    if request.deadline != nil || freesRunning > 0 { return nil }
+    if thread.pointee.scopes > 0 { return .holdsOthers }
+    if Activity.isInside(.generating, thread), !isSomethingRunning(besides: thread) { return .holdsOthers }
+    return nil
+  }
+
+  /// Why waiting would have no end that is certain: nothing runs that ends by itself.
+  private func hopelessness(of request: Request) -> ChunkError.NoRoom.Reason? {
+    if request.deadline != nil || freesRunning > 0 || isSomethingRunning(besides: request.thread) { return nil }
+    if let thread = request.thread, Activity.isInside(.generating, thread) { return .holdsOthers }
+    let lateBytes = ledger.freeing > 0
+    // What a token holds may be held by whoever asks, so without a deadline it is not waited for.
+    let waitsForPins = request.purpose != .token
+    if waitsForPins, ledger.parkedScopes > 0 || frames.closures > 0 || lateBytes { return nil }
+    if table.dying > 0 {
+      // The thread that lets go of a chunk frees it in a moment - unless it is this thread, from that chunk's deinit.
+      if request.thread != nil { request.deadline = time() &+ 100_000_000 }
+      return nil
+    }
+    return ledger.ready > 0 || frames.isOpen ? .heldByTokens : .nothingToFree
+  }
+
+  /// Whether the request may have chunks freed that only another thread can free, and wait for that.
+  func mayWaitForLateFrees(_ request: Request) -> Bool {
+    guard request.purpose != .prefetch else { return false }
+    guard let thread = request.thread else { return true }
+    if thread.pointee.scopes > 0 && request.deadline == nil { return false }
+    return !Activity.isInside(.freeing, thread) && (request.deadline != nil || !Activity.isInside(.generating, thread))
+  }
+
+  private func isSomethingRunning(besides thread: Thread?) -> Bool {
+    works.contains { work in
+      guard let worker = Waits.thread(of: work) else { return true }
+      return worker != thread && !mc_thread_is_waiting(worker)
+    }
+  }
+
+  func leavePlace(_ request: Request) {
+    switch request.place {
+    case .nowhere: return
+    case .queue: queue.removeAll { $0 === request }
+    case .generation(let generation):
+      generation.joiners.removeAll { $0 === request }
+      if let thread = request.thread { Waits.remove(thread) }
+    }
+    request.place = .nowhere
+    if let thread = request.thread { mc_thread_set_waiting(thread, false) }
+  }
+
+  /// Steps every request that waits for room: called whenever something changed that could let it go on, or must
+  /// make it give up. Under the lock.
+  func serve(_ after: inout Aftermath) {
+    guard !queue.isEmpty else { return }
+    for request in queue {
+      guard case .queue = request.place else { continue }
+      let step = step(request, &after)
+      if case .wait = step { continue }
+      deliver(step, to: request, &after)
+    }
+  }
+
+  /// Hands a waiting request its next step. Under the lock.
+  func deliver(_ step: Request.Step, to request: Request, _ after: inout Aftermath) {
+    leavePlace(request)
+    request.delivered = step
+    if let parker = request.parker {
+      parker.wake()
+    } else {
+      drive(task: request, step, &after)
+    }
+  }
+
+  /// The calling thread sleeps until its request gets a step.
+  func park(_ request: Request) -> Request.Step {
+    let thread = request.thread!
+    // Now that this thread waits, others that waited because it was running may have to give up.
+    if Activity.isInside(.generating, thread) {
+      locked { self.serve(&$0) }
+      for pool in Activity.pools(of: thread, besides: self) { pool.locked { pool.serve(&$0) } }
+    }
+    workerWillSleep(thread)
+    while true {
+      let deadline = lock.withLock { request.deadline }
+      let patience = deadline.map { $0 > time() ? $0 - time() : 0 }
+      let isWoken = request.parker!.sleep(atMost: patience)
+      let step = locked { after -> Request.Step? in
+        defer { request.delivered = nil }
+        if let step = request.delivered { return step }
+        guard !isWoken else { return nil }
+        let joined: Bool = if case .generation = request.place { true } else { false }
+        self.leavePlace(request)
+        let bytes = request.quotes.reduce(0) { $0 + $1.reservation }
+        let error: ChunkError =
+          joined
+          ? .cancelled(label: request.label, atDeadline: true)
+          : .noRoom(self.numbers(request, request.label, bytes, .deadline))
+        self.note(refused: error, request, &after)
+        return .failed(error)
+      }
+      if let step {
+        workerWoke(thread)
+        return step
+      }
+    }
+  }
+
+  /// The numbers of a refusal. Looks at a bounded number of chunks.
+  func numbers(
+    _ request: Request, _ label: String, _ bytes: Int, _ reason: ChunkError.NoRoom.Reason
+  ) -> ChunkError.NoRoom {
+    var pinned = 0
+    var framed = 0
+    var holders: [(label: String, size: Int)] = []
+    let since = frames.protectedSince
+    for seat in table.seats.prefix(512) {
+      seat.chunk?._withUnsafeGuaranteedRef { chunk in
+        guard chunk.books[seat.lane] >= 0 else { return }
+        let slot = Slot(Int(chunk.books[seat.lane]))
+        let state = ledger.state(of: slot)
+        let size = ledger.size(of: slot)
+        if ChunkWord.users(chunk.word.load(ordering: .relaxed), seat.lane) > 0, state == .ready || state == .retired {
+          pinned += size
+        } else if state == .ready, chunk.stamp.load(ordering: .relaxed) > since {
+          framed += size
+        } else if state == .ready {
+          return
+        }
+        holders.append((chunk.label, size))
+      }
+    }
+    holders.sort { $0.size > $1.size }
+    return ChunkError.NoRoom(
+      label: label, needed: bytes, free: max(0, ledger.room), budget: ledger.budget,
+      pinned: max(pinned, ledger.parkedBytes), framed: framed, reserved: ledger.reserved + ledger.pledged,
+      freeing: ledger.freeing, holders: holders.prefix(4).map(\.label), reason: reason)
+  }
+}

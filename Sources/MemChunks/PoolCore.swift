@@ -1,0 +1,141 @@
+import CMemChunks
+import ChunkLedger
+import Synchronization
+
+/// What all chunks of a pool share: the books, and one lock around them.
+///
+/// `ChunkPool` is a handle on it. Chunks keep the core alive, the handle closes it. Everything that needs the lock
+/// goes through `locked`, which runs none of the user's code: what must run it - frees, resumed tasks, observers,
+/// releases that may be the last - is written into an `Aftermath` and done when the lock is open again.
+final class PoolCore: @unchecked Sendable {
+  let lock = Lock()
+  /// The recency clock, on a cache line of its own: hits read it, slow steps write it.
+  let clock: UnsafeMutablePointer<Atomic<UInt64>>
+  /// Monotonic nanoseconds. Measures costs, ages and deadlines; never the order of chunks.
+  let time: @Sendable () -> UInt64
+  private let forks: UInt32
+
+  // Guarded by the lock.
+  var ledger: Ledger<LeastRecentlyUsed>
+  var table: ChunkTable
+  var arena = Arena()
+  /// Requests that wait for room, those in use before prefetches, else as they came.
+  var queue: [Request] = []
+  /// What is being made room for or generated.
+  var works: [Work] = []
+  /// Victims whose `free()` is running, or about to.
+  var freesRunning = 0
+  var generationLimit = Int.max
+  var frames = FrameBook()
+  var tallies = Tallies()
+  var thrash = ThrashWatch()
+  var pressure = PressureBook()
+  var ages = AgeBook()
+  var groups: [GroupBook] = []
+  var workers = WorkerBook()
+  var observer: (@Sendable (PoolEvent) -> Void)?
+  /// Chunks discarded while they were generated: they go at the pool's next visit, if unused.
+  var lingering: [MemChunk] = []
+  var isClosed = false
+
+  init(budget: Int, time: @escaping @Sendable () -> UInt64) {
+    mc_watch_forks()
+    forks = mc_fork_count()
+    let line = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
+    clock = line.initializeMemory(as: Atomic<UInt64>.self, to: Atomic(RecencyClock.step))
+    self.time = time
+    ledger = Ledger(budget: budget, pageSize: mc_page_size(), order: LeastRecentlyUsed())
+    table = ChunkTable(clock: clock)
+  }
+
+  deinit {
+    clock.deinitialize(count: 1)
+    UnsafeMutableRawPointer(clock).deallocate()
+  }
+
+  /// True in a process that was forked off the one that made the pool. Its lock may be held for ever there, and what
+  /// its chunks hold may be shared, so nothing is locked and nothing freed.
+  var isForked: Bool { mc_fork_count() != forks }
+
+  /// Runs `body` under the lock, then does what it left to be done.
+  func locked<R>(_ body: (inout Aftermath) -> R) -> R {
+    precondition(!isForked, "a pool made before fork() must not be used in the child; make a pool of its own there")
+    var after = Aftermath()
+    lock.lock()
+    let result = body(&after)
+    close(&after)
+    lock.unlock()
+    if !after.isEmpty { finish(after) }
+    return result
+  }
+
+  /// The last step under the lock: whatever was decided, the count is within the budget before anybody sees it.
+  private func close(_ after: inout Aftermath) {
+    giveBackPages()
+    if !table.owed.isEmpty {
+      after.releases += table.owed
+      table.owed.removeAll()
+    }
+  }
+
+  func giveBackPages() {
+    let runs = ledger.pagesToGiveBack()
+    if !runs.isEmpty { arena.giveBack(runs) }
+  }
+
+  /// Turns slots that the ledger has claimed into victims.
+  func victims(in slots: [Slot], _ reason: FreeReason) -> [Victim] {
+    freesRunning += slots.count
+    return slots.map { table.victim(in: $0, reason) }
+  }
+}
+
+/// What is left to be done when the lock is open again.
+struct Aftermath {
+  /// To be freed, outside any grant.
+  var victims: [Victim] = []
+  /// Tasks whose answer is there.
+  var answered: [Request] = []
+  var wakes: [@Sendable () -> Void] = []
+  var events: [PoolEvent] = []
+  /// References to let go of.
+  var releases: [AnyObject] = []
+  /// The C library's free memory should go back to the system.
+  var trimsHeap = false
+
+  var isEmpty: Bool {
+    victims.isEmpty && answered.isEmpty && wakes.isEmpty && events.isEmpty && releases.isEmpty && !trimsHeap
+  }
+}
+
+extension PoolCore {
+  /// Does what was left, without the lock. Freeing may leave more to be done; that is done too.
+  func finish(_ first: Aftermath) {
+    var after = first
+    while true {
+      for request in after.answered { request.answer() }
+      for wake in after.wakes { wake() }
+      deliver(after.events)
+      let trims = after.trimsHeap
+      let frees = after.victims.map { (victim: $0, outcome: runFree($0)) }
+      guard !frees.isEmpty else {
+        if trims { mc_trim_heap() }
+        return
+      }
+      var next = Aftermath()
+      next.trimsHeap = trims
+      lock.lock()
+      for free in frees { finishFree(free.victim, free.outcome, &next) }
+      serve(&next)
+      close(&next)
+      lock.unlock()
+      after = next
+    }
+  }
+
+  /// Hands events to the observer, in the order in which this thread made them.
+  private func deliver(_ events: [PoolEvent]) {
+    guard !events.isEmpty, let observer = lock.withLock({ observer }) else { return }
+    for event in events { observer(event) }
+  }
+}

@@ -1,0 +1,148 @@
+import CMemChunks
+import ChunkLedger
+import Synchronization
+
+typealias Thread = UnsafeMutablePointer<mc_thread>
+
+/// One wish for one or several chunks, from the miss to the answer.
+///
+/// Whoever asks drives it: take the lock, `step`, let go of the lock, do what the step says. Only
+/// when the step is `.wait` does it lie with the pool, and whoever changes something steps it there.
+/// A thread drives its own request; a task's is driven by the pool's workers.
+@usableFromInline
+final class Request: @unchecked Sendable {
+  /// What the answer is used for.
+  @usableFromInline
+  enum Purpose: Sendable {
+    /// The product is there, nothing holds it: `ensureReady()`.
+    case touch
+    /// Held until a closure ends.
+    case scope
+    /// Held by a token.
+    case token
+    /// Nobody uses it yet.
+    case prefetch
+
+    var holds: Bool { self == .scope || self == .token }
+  }
+
+  enum Step {
+    case ready
+    case failed(ChunkError)
+    /// Ask the chunks for their sizes again: they changed.
+    case quote
+    /// Room is promised: free the victims, then generate.
+    case work(Work)
+    /// The chunk is next in this thread's own work: generate it now.
+    case workAhead(Work, Int)
+    /// Free what was queued for this thread.
+    case drain
+    case wait
+  }
+
+  /// Where the request lies while it waits.
+  enum Place {
+    case nowhere
+    case queue
+    case generation(Generation)
+  }
+
+  let chunks: [MemChunk]
+  let purpose: Purpose
+  /// The thread that asks; nil for a task.
+  let thread: Thread?
+  /// When to stop waiting, on the pool's clock in nanoseconds.
+  var deadline: UInt64?
+  /// Chunks used after this stamp are not freed for it. Prefetches only.
+  var sparesUsesSince: UInt64 = .max
+  var quotes: [ChunkQuote] = []
+
+  // Guarded by the pool's lock.
+  var lanes: [Int]
+  var place = Place.nowhere
+  var delivered: Step?
+  /// Its task was cancelled: nobody wants the answer.
+  var isAbandoned = false
+  /// The task has its answer, or is about to get it.
+  var isDecided = false
+  /// Which of the chunks it holds so far, in its lanes.
+  var held: [Int] = []
+
+  /// Wakes the thread; nil for a task.
+  let parker: Parker?
+  /// Resumes the task, once.
+  var continuation: CheckedContinuation<Void, any Error>?
+
+  init(_ chunks: [MemChunk], _ purpose: Purpose, thread: Thread?, deadline: UInt64? = nil) {
+    self.chunks = chunks
+    self.purpose = purpose
+    self.thread = thread
+    self.deadline = deadline
+    self.lanes = Array(repeating: 0, count: chunks.count)
+    self.parker = thread == nil ? nil : Parker()
+  }
+
+  var label: String {
+    if chunks.count == 1 { return chunks[0].label }
+    return chunks.prefix(4).map(\.label).joined(separator: ", ") + (chunks.count > 4 ? ", ..." : "")
+  }
+
+  /// Asks the chunks for their sizes. Runs their code: never under the lock.
+  func quoteSizes(_ core: PoolCore) throws(ChunkError) {
+    let versions = core.lock.withLock { chunks.map(\.books.version) }
+    quotes.removeAll(keepingCapacity: true)
+    for (chunk, version) in zip(chunks, versions) {
+      var quote = chunk.quote()
+      quote.version = version
+      for size in [quote.size, quote.peak] where size < 0 || size > ByteCount.most {
+        throw ChunkError.invalidSize(label: chunk.label, size: size)
+      }
+      quotes.append(quote)
+    }
+  }
+}
+
+/// One product being made, from the moment room is promised until it is there or has failed.
+final class Generation: @unchecked Sendable {
+  let chunk: MemChunk
+  let lane: Int
+  /// The work it belongs to, and its number there. The work outlives it.
+  unowned let work: Work
+  let index: Int
+  // Guarded by the pool's lock.
+  var joiners: [Request] = []
+  /// Invalidated while it ran: the product is thrown away.
+  var isStale = false
+  /// Discarded while it ran: the product goes as soon as it is unused.
+  var departs = false
+  var isStarted = false
+
+  init(_ chunk: MemChunk, lane: Int, work: Work, index: Int) {
+    self.chunk = chunk
+    self.lane = lane
+    self.work = work
+    self.index = index
+  }
+}
+
+/// Room that was promised to a request, and what is to be made in it.
+final class Work: @unchecked Sendable {
+  let request: Request
+  let grant: Grant
+  /// Which of the request's chunks are to be generated.
+  let indices: [Int]
+  var victims: [Victim]
+  var generations: [Generation] = []
+  /// Why it has failed, if it has. Guarded by the pool's lock.
+  var failure: ChunkError?
+  /// The thread that does it; nil until a worker takes it. Guarded by the lock on waits.
+  var thread: Thread?
+
+  init(_ request: Request, _ grant: Grant, indices: [Int], victims: [Victim]) {
+    self.request = request
+    self.grant = grant
+    self.indices = indices
+    self.victims = victims
+    self.thread = request.thread
+  }
+}

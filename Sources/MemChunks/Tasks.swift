@@ -1,0 +1,161 @@
+import CMemChunks
+import ChunkLedger
+
+// Uses by tasks. A task never blocks a thread: its request waits in the pool's queue without one, and what must run -
+// frees, generations - runs on threads that the pool owns.
+extension MemChunk {
+  /// Makes the product ready; suspends while it is generated. See the synchronous form for what that promises.
+  public final func ensureReady(waitingUpTo limit: Duration? = nil) async throws {
+    touch()
+    let old = word.wrappingAdd(ChunkWord.oneUse, ordering: .acquiringAndReleasing).oldValue
+    if old & ChunkWord.touchMask == ChunkWord.ready { return }
+    _ = try await core.obtainForTask([self], .touch, limit)
+  }
+
+  /// Runs `body` with the product ready; suspends while it is generated.
+  ///
+  /// `body` is synchronous and runs in the calling task. To hold the product across an `await`, use `pin()`.
+  public final func withReady<R>(
+    waitingUpTo limit: Duration? = nil, _ body: @Sendable () throws -> R
+  ) async throws -> R {
+    try await withScope(limit) { _ in try body() }
+  }
+
+  final func withScope<R>(_ limit: Duration?, _ body: (Int) throws -> R) async throws -> R {
+    if let lane = tryEnterScope() {
+      defer { leaveScope(lane) }
+      return try body(Int(lane))
+    }
+    let request = try await core.obtainForTask([self], .scope, limit)
+    return try request.runScope { try body(request.lanes[0]) }
+  }
+
+  /// Whether anybody still wants the product that is being generated.
+  ///
+  /// To be asked inside `generate()`, now and then when that takes long: false when all tasks that waited for it were
+  /// cancelled. Then `generate()` may throw and save the work.
+  public final var isWanted: Bool {
+    core.lock.withLock {
+      guard let generation = books.generation else { return true }
+      return !generation.work.request.isAbandoned || generation.joiners.contains { !$0.isAbandoned }
+    }
+  }
+}
+
+extension ChunkPool {
+  /// Runs `body` with several chunks ready at once, all or none; suspends while they are generated.
+  public func withReady<R>(
+    _ chunks: [MemChunk], waitingUpTo limit: Duration? = nil, _ body: @Sendable () throws -> R
+  ) async throws -> R {
+    let chunks = core.distinct(chunks)
+    guard !chunks.isEmpty else { return try body() }
+    for chunk in chunks { chunk.countUse() }
+    let request = try await core.obtainForTask(chunks, .scope, limit)
+    return try request.runScope(body)
+  }
+
+  /// Pins several chunks at once, all or none; suspends while they are generated.
+  public func pin(_ chunks: [MemChunk], waitingUpTo limit: Duration? = nil) async throws -> PinSet {
+    let chunks = core.distinct(chunks)
+    guard !chunks.isEmpty else { return PinSet([], lanes: []) }
+    for chunk in chunks { chunk.countUse() }
+    let request = try await core.obtainForTask(chunks, .token, limit)
+    return PinSet(chunks, lanes: request.lanes)
+  }
+}
+
+extension PoolCore {
+  /// Obtains chunks for the current task, which suspends meanwhile.
+  ///
+  /// Cancelling the task ends the wait with `cancelled`; a generation that it waited for goes on for the others.
+  func obtainForTask(_ chunks: [MemChunk], _ purpose: Request.Purpose, _ limit: Duration?) async throws -> Request {
+    if isForked { throw ChunkError.poolClosed(label: chunks.first?.label ?? "", afterFork: true) }
+    let request = Request(chunks, purpose, thread: nil, deadline: limit.map { deadline(in: $0) })
+    try request.quoteSizes(self)
+    let timer = limit.map { limit in
+      Task {
+        try await Task.sleep(for: limit)
+        self.giveUp(request, atDeadline: true)
+      }
+    }
+    defer { timer?.cancel() }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        locked { after in
+          request.continuation = continuation
+          let step = self.firstStep(request, &after)
+          if case .wait = step { return }
+          self.drive(task: request, step, &after)
+        }
+      }
+    } onCancel: {
+      giveUp(request, atDeadline: false)
+    }
+    return request
+  }
+
+  /// Goes on with a task's request: what needs a thread becomes a job. Under the lock.
+  func drive(task request: Request, _ step: Request.Step, _ after: inout Aftermath) {
+    switch step {
+    case .wait: return
+    case .ready, .failed:
+      // Given up meanwhile: nobody takes what it holds.
+      guard !request.isDecided else { return unholdAll(request, &after) }
+      request.isDecided = true
+      request.delivered = step
+      after.answered.append(request)
+    case .work, .quote, .drain, .workAhead:
+      enqueue(Job(priority: .use) { self.work(on: request, step) }, &after)
+    }
+  }
+
+  /// A worker's part of a task's request.
+  private func work(on request: Request, _ first: Request.Step) {
+    var next = first
+    if case .work(let work) = first {
+      Waits.setThread(mc_thread_current()!, of: work)
+      next = run(work)
+    } else {
+      do {
+        try request.quoteSizes(self)
+        next = locked { self.step(request, &$0) }
+      } catch {
+        next = .failed(error)
+      }
+    }
+    locked { self.drive(task: request, next, &$0) }
+  }
+
+  /// The task was cancelled, or its deadline passed.
+  private func giveUp(_ request: Request, atDeadline: Bool) {
+    locked { after in
+      guard !request.isDecided else { return }
+      request.isDecided = true
+      request.isAbandoned = true
+      var error = ChunkError.cancelled(label: request.label, atDeadline: atDeadline)
+      if atDeadline, case .queue = request.place {
+        let bytes = request.quotes.reduce(0) { $0 + $1.reservation }
+        error = .noRoom(self.numbers(request, request.label, bytes, .deadline))
+      }
+      // If a worker has it, it lets go of everything when it is done.
+      self.leavePlace(request)
+      request.delivered = .failed(error)
+      after.answered.append(request)
+    }
+  }
+}
+
+extension Request {
+  /// Resumes the task, once. Without the lock.
+  func answer() {
+    let (continuation, step) = chunks[0].core.lock.withLock { () -> (CheckedContinuation<Void, any Error>?, Step?) in
+      defer { self.continuation = nil }
+      return (self.continuation, delivered)
+    }
+    guard let continuation else { return }
+    switch step {
+    case .failed(let error): continuation.resume(throwing: error)
+    default: continuation.resume()
+    }
+  }
+}
