@@ -24,7 +24,7 @@ extension PoolCore {
       guard self.place(work) else {
         self.giveUp(work, &after)
         let bytes = work.grant.needs.reduce(0) { $0 + $1.bytes }
-        return (false, .failed(.noRoom(self.numbers(request, request.label, bytes, .addressSpace))))
+        return (false, .failed(.noRoom(self.numbers(request, bytes, .addressSpace))))
       }
       self.serve(&after)
       return (true, .ready)
@@ -175,7 +175,7 @@ extension PoolCore {
         return (nil, [], .tooLarge(label: chunk.label, needed: size, limit: limit, group: group))
       }
       guard case .granted(let grant) = self.ledger.requestRoom(for: room, owner: &self.table) else {
-        return (nil, [], .noRoom(self.numbers(request, chunk.label, size, .holdsOthers)))
+        return (nil, [], .noRoom(self.numbers(request, size, .holdsOthers, label: chunk.label)))
       }
       return (grant, self.victims(in: grant.victims, .room), nil)
     }
@@ -185,7 +185,7 @@ extension PoolCore {
       for free in frees { self.finishFree(free.victim, free.outcome, &after) }
       self.ledger.release(grant)
       guard self.ledger.canPlace(grant) else {
-        return .noRoom(self.numbers(request, chunk.label, size, .holdsOthers))
+        return .noRoom(self.numbers(request, size, .holdsOthers, label: chunk.label))
       }
       self.ledger.extend(Slot(Int(chunk.books[generation.lane])), by: more)
       return nil
