@@ -16,6 +16,11 @@ extension PoolCore {
         self.giveUp(work, &after)
         return (false, .failed(.poolClosed(label: request.label, afterFork: false)))
       }
+      if request.isAbandoned, work.generations.allSatisfy({ $0.joiners.isEmpty }) {
+        // Cancelled before it began, and nobody else came: the work is saved.
+        self.giveUp(work, &after)
+        return (false, .failed(.cancelled(label: request.label, atDeadline: false)))
+      }
       // A victim may have handed back its bytes late; then the room is not there yet, and somebody else may have it.
       guard self.ledger.canPlace(work.grant) else {
         self.giveUp(work, &after)
@@ -156,6 +161,8 @@ extension PoolCore {
     chunk.books.generation = nil
     ledger.settle(slot, size: size, use: table.use(of: slot))
     ledger.beginFreeing(slot)
+    tallies.generations += 1
+    tallies.bytesGenerated &+= size
     freesRunning += 1
     after.victims.append(Victim(chunk: chunk, slot: slot, lane: generation.lane, reason: .invalidated))
   }
