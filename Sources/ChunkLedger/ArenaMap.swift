@@ -46,11 +46,14 @@ package struct ArenaMap {
   /// to nothing, so that no run can reach across.
   package mutating func addCapacity(pages: Int, at start: Int) {
     precondition(start >= capacity)
-    if start > frontier, capacity > 0 {
-      // What was left above the frontier of the last range becomes an ordinary hole.
-      let rest = PageRun(start: frontier, count: capacity - frontier)
+    if start > frontier {
+      // What was left above the frontier of the last range becomes an ordinary hole, joined to the one before it.
+      var rest = PageRun(start: frontier, count: capacity - frontier)
       grow(to: start)
-      if rest.count > 0 { insertHole(rest, warm: 0) }
+      if rest.count > 0 {
+        let warmth = joinHole(before: &rest)
+        insertHole(rest, warm: warmth)
+      }
     }
     capacity = start + pages
   }
@@ -70,18 +73,21 @@ package struct ArenaMap {
     warmPages += run.count
     warm.insertAll(in: run)
     var hole = run
-    var warmth = Int32(run.count)
-    if run.start > 0, edge[run.start - 1] > 0 {
-      let before = Int(edge[run.start - 1])
-      warmth += removeHole(at: run.start - before)
-      hole = PageRun(start: run.start - before, count: hole.count + before)
-    }
+    var warmth = Int32(run.count) + joinHole(before: &hole)
     if run.end < frontier, edge[run.end] > 0 {
       let after = Int(edge[run.end])
       warmth += removeHole(at: run.end)
       hole.count += after
     }
     insertHole(hole, warm: warmth)
+  }
+
+  /// Extends `hole` over a hole that ends where it begins; returns how many pages of that one are warm.
+  private mutating func joinHole(before hole: inout PageRun) -> Int32 {
+    guard hole.start > 0, edge[hole.start - 1] > 0 else { return 0 }
+    let before = Int(edge[hole.start - 1])
+    hole = PageRun(start: hole.start - before, count: hole.count + before)
+    return removeHole(at: hole.start)
   }
 
   /// Chooses warm pages to give back, of the longest holes first: few calls, and the short holes, which
