@@ -7,8 +7,8 @@
 ///
 /// Holes are kept by length in segregated lists (eight classes to a doubling), so that a good fit is
 /// found without a walk over all holes; within the first fitting class a few are compared and the
-/// shortest is taken. Three numbers a page are kept at each hole's edge only, and the tables reach only as
-/// far as pages were ever used.
+/// shortest is taken. A hole that is long enough is always found. Three numbers a page are kept at each
+/// hole's edge only, and the tables reach only as far as pages were ever used.
 ///
 /// Source of the two-level classes: Masmano and others, "TLSF: a new dynamic memory allocator for
 /// real-time systems", 2004.
@@ -116,14 +116,12 @@ package struct ArenaMap {
   }
 
   private mutating func takeFromHole(_ count: Int) -> PageRun? {
-    var candidate: Int?
     let own = LengthClass.index(of: count)
-    // Holes of the same class may be a little too short.
-    if let start = bestHole(in: own, atLeast: count) {
-      candidate = start
-    } else if let larger = occupied.first(from: own + 1) {
-      candidate = bestHole(in: larger, atLeast: count)
-    }
+    let candidate =
+      bestHole(in: own, atLeast: count, looks: 16)
+      ?? occupied.first(from: own + 1).flatMap { bestHole(in: $0, atLeast: count, looks: 16) }
+      // Holes of the same class may be a little too short; before there is none, all of them are looked at.
+      ?? bestHole(in: own, atLeast: count, looks: .max)
     guard let start = candidate else { return nil }
     let hole = PageRun(start: start, count: Int(edge[start]))
     let warmthOfHole = removeHole(at: start)
@@ -135,7 +133,7 @@ package struct ArenaMap {
     return run
   }
 
-  /// Extends the last hole, if it ends there, over the frontier.
+  /// Extends the last hole, if it ends there, over the frontier. That hole is too short, or it would have been taken.
   private mutating func takeFromFrontier(_ count: Int) -> PageRun? {
     var start = frontier
     if frontier > 0, edge[frontier - 1] > 0 { start = frontier - Int(edge[frontier - 1]) }
@@ -145,16 +143,16 @@ package struct ArenaMap {
     return PageRun(start: start, count: count)
   }
 
-  private func bestHole(in length: Int, atLeast count: Int) -> Int? {
+  private func bestHole(in length: Int, atLeast count: Int, looks: Int) -> Int? {
     guard length < LengthClass.count else { return nil }
     var best: Int?
     var hole = heads[length]
-    var looks = 0
-    while hole >= 0, looks < 16 {
+    var left = looks
+    while hole >= 0, left > 0 {
       let start = Int(hole)
       if edge[start] >= count, best == nil || edge[start] < edge[best!] { best = start }
       hole = next[start]
-      looks += 1
+      left -= 1
     }
     return best
   }
