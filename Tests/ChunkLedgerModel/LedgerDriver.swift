@@ -20,27 +20,12 @@ package struct LedgerDriver<Order: EvictOrder>: ~Copyable {
   var flights: [Flight] = []
   /// The stamps at which the open frames began, oldest first.
   var frames: [UInt64] = []
-  var tally = Tally()
+  var tally = ModelTally()
+  /// What was counted when the last step ended.
+  private(set) var counted = 0
   private(set) var steps = 0
   /// What the two sides disagree about.
   private(set) var disagreement: StaticString?
-
-  /// How often the interesting things happened: a run that never refuses proves little.
-  package struct Tally: Sendable {
-    package var grants = 0
-    package var victims = 0
-    package var refusals = 0
-    package var refusalsWithoutLook = 0
-    package var tooLarge = 0
-    package var takenBack = 0
-    package var lateFrees = 0
-    package var notPlaced = 0
-    package var placedInArena = 0
-    package var pagesGivenBack = 0
-    package var surplusVictims = 0
-    package var stepsAboveBudget = 0
-    package var extensions = 0
-  }
 
   package init(seed: UInt64, order: Order) {
     let budget = 2_000
@@ -52,8 +37,8 @@ package struct LedgerDriver<Order: EvictOrder>: ~Copyable {
 
   static var pageSize: Int { 16 }
 
-  /// How often what was named in `Tally` happened so far.
-  package func tallies() -> Tally { tally }
+  /// How often what is named in `ModelTally` happened so far.
+  package func tallies() -> ModelTally { tally }
 
   /// Runs until `total` steps have been done; returns the first thing on which the two disagree, and `stepsDone` is then the
   /// number of that step, from 1.
@@ -62,14 +47,14 @@ package struct LedgerDriver<Order: EvictOrder>: ~Copyable {
   package mutating func run(to total: Int, recountEvery interval: Int = 8) -> StaticString? {
     while steps < total, disagreement == nil {
       steps += 1
-      let counted = model.counted
       let budget = model.budget
+      let before = counted
       act()
       giveBackPages()
       compare()
-      if model.counted > model.budget {
+      if counted > model.budget {
         tally.stepsAboveBudget += 1
-        expect(model.counted <= counted || model.budget < budget, "the count rose above the budget")
+        expect(counted <= before || model.budget < budget, "the count rose above the budget")
         expect(ledger.overdraft > 0, "more is counted than the budget, and it is not said")
       }
       if steps % interval == 0, let broken = ledger.firstBrokenInvariant() { expect(false, broken) }
@@ -119,6 +104,24 @@ package struct LedgerDriver<Order: EvictOrder>: ~Copyable {
     }
     expect(given == wanted, "more or fewer pages were given back than needed")
     tally.pagesGivenBack += given
-    model.peak = max(model.peak, model.counted)
+    counted = model.counted
+    model.peak = max(model.peak, counted)
   }
+}
+
+/// How often the interesting things happened: a run that never refuses proves little.
+package struct ModelTally: Sendable {
+  package var grants = 0
+  package var victims = 0
+  package var refusals = 0
+  package var refusalsWithoutLook = 0
+  package var tooLarge = 0
+  package var takenBack = 0
+  package var lateFrees = 0
+  package var notPlaced = 0
+  package var placedInArena = 0
+  package var pagesGivenBack = 0
+  package var surplusVictims = 0
+  package var stepsAboveBudget = 0
+  package var extensions = 0
 }

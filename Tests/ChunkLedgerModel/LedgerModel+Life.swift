@@ -62,9 +62,10 @@ extension LedgerModel {
 
   /// Pages that must go back to the system, so that what is resident fits beside what is counted.
   var pagesToGiveBack: Int {
-    let excess = counted - budget
     let spare = warmBytes - pledged
-    guard excess > 0, spare > 0 else { return 0 }
+    guard spare > 0 else { return 0 }
+    let excess = counted - budget
+    guard excess > 0 else { return 0 }
     return min(board.warmPages, (min(excess, spare) + pageSize - 1) / pageSize)
   }
 }

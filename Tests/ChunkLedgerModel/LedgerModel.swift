@@ -106,11 +106,16 @@ extension LedgerModel {
 
   /// Bytes of a group: ready, reserved by generations, being freed, held back for promises.
   func totals(of group: Int) -> (ready: Int, reserved: Int, freeing: Int, held: Int) {
-    let ready = bytes { $0.group == group && ($0.state == .ready || $0.state == .retired) }
-    let reserved = bytes { $0.group == group && $0.state == .generating }
-    var freeing = bytes { $0.group == group && $0.state == .freeing }
+    var (ready, reserved, freeing, held) = (0, 0, 0, 0)
+    for chunk in chunks where chunk.group == group {
+      switch chunk.state {
+      case .vacant: break
+      case .generating: reserved += chunk.size
+      case .ready, .retired: ready += chunk.size
+      case .freeing: freeing += chunk.size
+      }
+    }
     for part in late where part.group == group { freeing += part.bytes }
-    var held = 0
     for promise in promises where promise.inGroup.count > group { held += promise.inGroup[group] }
     return (ready, reserved, freeing, held)
   }

@@ -1,6 +1,6 @@
 package import ChunkLedger
 
-/// The arena page by page: one mark for each, and every question answered by looking at all of them.
+/// The arena page by page: one mark for each, and a walk over all of them to find a hole.
 ///
 /// It does not predict which hole is taken, that is the map's own business. It says whether what the map did was
 /// allowed.
@@ -16,6 +16,8 @@ package struct PageBoard {
   }
 
   private(set) var pages: [Mark] = []
+  package private(set) var usedPages = 0
+  package private(set) var warmPages = 0
 
   package init() {}
 
@@ -30,7 +32,7 @@ package struct PageBoard {
     guard run.start >= 0, run.end <= pages.count else { return false }
     for page in run.start..<run.end {
       guard pages[page] == .warm || pages[page] == .cold else { return false }
-      pages[page] = .used
+      mark(page, .used)
     }
     return true
   }
@@ -39,7 +41,7 @@ package struct PageBoard {
   package mutating func put(_ run: PageRun) -> Bool {
     for page in run.start..<run.end {
       guard pages[page] == .used else { return false }
-      pages[page] = .warm
+      mark(page, .warm)
     }
     return true
   }
@@ -48,19 +50,19 @@ package struct PageBoard {
   package mutating func cool(_ run: PageRun) -> Bool {
     for page in run.start..<run.end {
       guard pages[page] == .warm else { return false }
-      pages[page] = .cold
+      mark(page, .cold)
     }
     return true
   }
 
-  func count(_ mark: Mark) -> Int {
-    var count = 0
-    for page in pages where page == mark { count += 1 }
-    return count
+  /// The only place where a mark changes, so that the two counts are right.
+  private mutating func mark(_ page: Int, _ new: Mark) {
+    if pages[page] == .used { usedPages -= 1 }
+    if pages[page] == .warm { warmPages -= 1 }
+    if new == .used { usedPages += 1 }
+    if new == .warm { warmPages += 1 }
+    pages[page] = new
   }
-
-  package var usedPages: Int { count(.used) }
-  package var warmPages: Int { count(.warm) }
 
   /// The longest run of free pages below `end`.
   package func longestHole(below end: Int) -> Int {
