@@ -27,7 +27,7 @@ package struct ArenaMap {
   /// At a hole's first and last page its length; 0 at used pages. Inner pages say nothing.
   private(set) var edge: [Int32] = []
   /// At a hole's first page: how many of its pages are warm.
-  private var warmth: [Int32] = []
+  private(set) var warmth: [Int32] = []
   private var next: [Int32] = []
   private var previous: [Int32] = []
   private(set) var warm = PageSet()
