@@ -3,6 +3,14 @@ import ChunkLedger
 // Requests, and what becomes of their grants.
 extension LedgerDriver {
   mutating func request() {
+    // Whoever was refused often asks again, which is what the memory of refusals is for.
+    if var again = lastRefused, random.percent(40) {
+      lastRefused = nil
+      again.protectedSince = protectedSince
+      again.isBestEffort = random.percent(20)
+      if ask(again, growing: nil) { complete(flights.count - 1) }
+      return
+    }
     var needs = [randomNeed()]
     while needs.count < 3, random.percent(20) { needs.append(randomNeed()) }
     var request = RoomRequest(
@@ -41,6 +49,7 @@ extension LedgerDriver {
       tally.victims += victims.count
       return true
     case (.refused, .refused):
+      lastRefused = request
       tally.refusals += 1
       if claims == owner.claims { tally.refusalsWithoutLook += 1 }
       if unclaims != owner.unclaims { tally.takenBack += 1 }

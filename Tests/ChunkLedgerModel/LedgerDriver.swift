@@ -20,6 +20,7 @@ package struct LedgerDriver<Order: EvictOrder>: ~Copyable {
   var flights: [Flight] = []
   /// The stamps at which the open frames began, oldest first.
   var frames: [UInt64] = []
+  var lastRefused: RoomRequest?
   var tally = ModelTally()
   /// What was counted when the last step ended.
   private(set) var counted = 0
