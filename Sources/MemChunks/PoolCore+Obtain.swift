@@ -98,17 +98,23 @@ extension PoolCore {
       let quote = request.quotes[index]
       return RoomNeed(bytes: quote.reservation, group: request.chunks[index].group.index, arenaBytes: quote.arenaBytes)
     }
-    let room = RoomRequest(
+    var room = RoomRequest(
       needs, protectedSince: min(frames.protectedSince, request.sparesUsesSince),
       thread: UInt(bitPattern: request.thread), mayFreeLate: mayWaitForLateFrees(request),
       isBestEffort: request.purpose == .prefetch)
     // Those of several that are ready already must not be freed for the others.
     let present = request.chunks.indices.filter { !missing.contains($0) }
     hold(request, present)
+    room.present = present.map { index in
+      let chunk = request.chunks[index]
+      let slot = Slot(Int(chunk.books[ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))]))
+      return RoomNeed(bytes: ledger.size(of: slot), group: chunk.group.index)
+    }
     switch ledger.requestRoom(for: room, owner: &table) {
     case .tooLarge(let limit, let group):
       unholdAll(request, &after)
-      return .failed(.tooLarge(label: request.label, needed: room.bytes, limit: limit, group: group.map(label(of:))))
+      let needed = room.bytesTogether(in: group)
+      return .failed(.tooLarge(label: request.label, needed: needed, limit: limit, group: group.map(label(of:))))
     case .refused:
       unholdAll(request, &after)
       return waitOrRefuse(request, for: room.bytes, &after)
