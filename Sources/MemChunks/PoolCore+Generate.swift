@@ -213,7 +213,7 @@ extension PoolCore {
       lingering.append(chunk)
     }
     // Above a limit, or about to go: the end of its use must be noticed.
-    if generation.departs || ledger.ready > ledger.keepLimit || ledger.overdraft > 0 { parkIfUsed(chunk, slot) }
+    if generation.departs || ledger.ready > ledger.keepLimit || ledger.overdraft > 0 { watch(chunk, slot) }
 
     tallies.generations += 1
     tallies.bytesGenerated &+= size
