@@ -200,8 +200,7 @@ extension PoolCore {
     chunk.books.generations &+= 1
     chunk.books.cost = cost
     chunk.books.generation = nil
-    _ = RecencyClock.advance(clock)
-    chunk.touch()
+    chunk.stamp.store(RecencyClock.advance(clock), ordering: .relaxed)
     ledger.settle(slot, size: size, use: table.use(of: slot))
 
     let joiners = generation.joiners
