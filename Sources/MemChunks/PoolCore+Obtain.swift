@@ -57,6 +57,8 @@ extension PoolCore {
     _ = RecencyClock.advance(clock)
     visit(&after)
     countUses(of: request)
+    // What was only waiting to go is gone before others are asked to.
+    if !after.victims.isEmpty { return .quote }
     return step(request, &after)
   }
 
