@@ -27,6 +27,8 @@ package struct RoomRequest: Sendable {
   package var mayFreeLate: Bool
   /// What is protected is this request's own choice, so that its refusal says nothing to others.
   package var isBestEffort: Bool
+  /// Bytes of room that it must not take.
+  package var spareRoom = 0
 
   package init(
     _ needs: [RoomNeed], protectedSince: UInt64 = .max, thread: UInt = 0, mayFreeLate: Bool = true,
@@ -87,7 +89,7 @@ extension Ledger {
     guard !isRefusalRemembered(bytes, shares, request) else { return .refused }
 
     var look = Look(request)
-    let enough = claim(bytes - room, shares, &look, &owner)
+    let enough = claim(bytes + request.spareRoom - room, shares, &look, &owner)
     finish(&look, owner)
     guard enough else {
       for slot in look.claimed.reversed() { takeBack(slot, &owner) }

@@ -104,6 +104,8 @@ extension PoolCore {
       needs, protectedSince: min(frames.protectedSince, request.sparesUsesSince),
       thread: UInt(bitPattern: request.thread), mayFreeLate: mayWaitForLateFrees(request),
       isBestEffort: request.purpose == .prefetch)
+    // What nobody uses yet does not go above what may be kept.
+    if request.purpose == .prefetch { room.spareRoom = ledger.budget - ledger.keepLimit }
     // Those of several that are ready already must not be freed for the others.
     let present = request.chunks.indices.filter { !missing.contains($0) }
     hold(request, present)
@@ -130,7 +132,7 @@ extension PoolCore {
         work.generations.append(generation)
       }
       works.append(work)
-      dropSurplus(for: room.bytes, &after)
+      if request.purpose != .prefetch { dropSurplus(for: room.bytes, &after) }
       return .work(work)
     }
   }
