@@ -32,14 +32,14 @@ extension PoolCore {
 
   /// Goes from step to step until the chunks are ready or cannot be.
   func drive(_ request: Request) throws(ChunkError) {
-    try request.quoteSizes(self)
+    try quote(request, isFirst: true)
     var step = locked { self.firstStep(request, &$0) }
     while true {
       switch step {
       case .ready: return
       case .failed(let error): throw error
       case .quote:
-        try request.quoteSizes(self)
+        try quote(request, isFirst: false)
         step = locked { self.step(request, &$0) }
       case .work(let work): step = run(work)
       case .workAhead(let work, let index):
@@ -50,6 +50,19 @@ extension PoolCore {
         step = locked { self.step(request, &$0) }
       case .wait: step = park(request)
       }
+    }
+  }
+
+  /// Asks the chunks for their sizes. One that says nonsense is a use, a miss and a refusal like any other.
+  func quote(_ request: Request, isFirst: Bool) throws(ChunkError) {
+    do {
+      try request.quoteSizes(self)
+    } catch {
+      locked { after in
+        if isFirst { self.countUses(of: request) }
+        self.note(refused: error, request, &after)
+      }
+      throw error
     }
   }
 
