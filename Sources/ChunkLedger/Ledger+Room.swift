@@ -166,7 +166,8 @@ extension Ledger {
   /// counted. The caller must do so before it lets go of its lock.
   package mutating func pagesToGiveBack() -> [PageRun] {
     let excess = counted - budget
-    defer { notePeak() }
+    // Only now is the count what others can see.
+    defer { peak = max(peak, counted) }
     guard excess > 0, arena.warmBytes > pledged else { return [] }
     return arena.giveBack(bytes: min(excess, arena.warmBytes - pledged))
   }

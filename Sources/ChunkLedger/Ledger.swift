@@ -73,11 +73,6 @@ package struct Ledger<Order: EvictOrder>: ~Copyable {
   /// Slots that are not vacant.
   package var slotCount: Int { entries.count - vacant.count }
 
-  /// Free resident pages above the budget are given back before anybody can see them, so they do not count here.
-  mutating func notePeak() {
-    peak = max(peak, min(counted, max(budget, budget - room)))
-  }
-
   /// Starts a new peak at what is counted now.
   package mutating func resetPeak() {
     peak = counted

@@ -35,7 +35,7 @@ enum ChunkWord {
   @usableFromInline static let scopeMask = ready | lane | usesGuard | usersGuards
 
   @inlinable
-  static func oneUser(_ lane: UInt64) -> UInt64 { 1 << (8 + 16 * lane) }
+  static func oneUser(_ lane: UInt64) -> UInt64 { 1 &<< (8 &+ 16 &* lane) }
 
   static func users(_ word: UInt64, _ lane: Int) -> Int { Int(word >> UInt64(8 + 16 * lane)) & 0xFFFF }
   static func uses(_ word: UInt64) -> UInt64 { word >> 40 }

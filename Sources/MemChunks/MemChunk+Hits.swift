@@ -32,12 +32,12 @@ extension MemChunk {
   @inlinable
   final func tryEnterScope() -> UInt64? {
     touch()
-    let lane = word.load(ordering: .relaxed) >> ChunkWord.laneShift & 1
+    let lane = word.load(ordering: .relaxed) &>> ChunkWord.laneShift & 1
     let old = word.wrappingAdd(
       ChunkWord.oneUse | ChunkWord.oneUser(lane), ordering: .acquiringAndReleasing
     ).oldValue
     mc_thread_current()!.pointee.scopes &+= 1
-    if old & ChunkWord.scopeMask == ChunkWord.ready | lane << ChunkWord.laneShift { return lane }
+    if old & ChunkWord.scopeMask == ChunkWord.ready | lane &<< ChunkWord.laneShift { return lane }
     leaveScope(lane)
     return nil
   }
@@ -64,13 +64,13 @@ extension MemChunk {
 
   final func tryEnterToken() -> Int? {
     touch()
-    let lane = word.load(ordering: .relaxed) >> ChunkWord.laneShift & 1
+    let lane = word.load(ordering: .relaxed) &>> ChunkWord.laneShift & 1
     // Tokens are counted before the user and uncounted after it: there are never fewer than users by token.
     tokens.wrappingAdd(1, ordering: .acquiringAndReleasing)
     let old = word.wrappingAdd(
       ChunkWord.oneUse | ChunkWord.oneUser(lane), ordering: .acquiringAndReleasing
     ).oldValue
-    if old & ChunkWord.scopeMask == ChunkWord.ready | lane << ChunkWord.laneShift { return Int(lane) }
+    if old & ChunkWord.scopeMask == ChunkWord.ready | lane &<< ChunkWord.laneShift { return Int(lane) }
     leaveToken(Int(lane))
     return nil
   }

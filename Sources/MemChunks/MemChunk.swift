@@ -46,7 +46,7 @@ open class MemChunk: @unchecked Sendable {
   /// How many of the uses in the word are pin tokens: they may last as long as somebody likes.
   final let tokens = Atomic<UInt32>(0)
   /// Everything else that the pool remembers of this chunk, guarded by the pool's lock.
-  final var books = ChunkBooks()
+  @exclusivity(unchecked) final var books = ChunkBooks()
 
   /// Makes an empty chunk. Costs the pool nothing until it is first used.
   ///

@@ -16,6 +16,11 @@ extension PoolCore {
         self.giveUp(work, &after)
         return (false, .failed(.poolClosed(label: request.label, afterFork: false)))
       }
+      if request.isAbandoned, work.generations.allSatisfy({ $0.joiners.isEmpty }) {
+        // Cancelled before it began, and nobody else came: the work is saved.
+        self.giveUp(work, &after)
+        return (false, .failed(.cancelled(label: request.label, atDeadline: false)))
+      }
       // A victim may have handed back its bytes late; then the room is not there yet, and somebody else may have it.
       guard self.ledger.canPlace(work.grant) else {
         self.giveUp(work, &after)
@@ -24,7 +29,7 @@ extension PoolCore {
       guard self.place(work) else {
         self.giveUp(work, &after)
         let bytes = work.grant.needs.reduce(0) { $0 + $1.bytes }
-        return (false, .failed(.noRoom(self.numbers(request, request.label, bytes, .addressSpace))))
+        return (false, .failed(.noRoom(self.numbers(request, bytes, .addressSpace))))
       }
       self.serve(&after)
       return (true, .ready)
@@ -156,6 +161,8 @@ extension PoolCore {
     chunk.books.generation = nil
     ledger.settle(slot, size: size, use: table.use(of: slot))
     ledger.beginFreeing(slot)
+    tallies.generations += 1
+    tallies.bytesGenerated &+= size
     freesRunning += 1
     after.victims.append(Victim(chunk: chunk, slot: slot, lane: generation.lane, reason: .invalidated))
   }
@@ -175,7 +182,7 @@ extension PoolCore {
         return (nil, [], .tooLarge(label: chunk.label, needed: size, limit: limit, group: group))
       }
       guard case .granted(let grant) = self.ledger.requestRoom(for: room, owner: &self.table) else {
-        return (nil, [], .noRoom(self.numbers(request, chunk.label, size, .holdsOthers)))
+        return (nil, [], .noRoom(self.numbers(request, size, .holdsOthers, label: chunk.label)))
       }
       return (grant, self.victims(in: grant.victims, .room), nil)
     }
@@ -185,7 +192,7 @@ extension PoolCore {
       for free in frees { self.finishFree(free.victim, free.outcome, &after) }
       self.ledger.release(grant)
       guard self.ledger.canPlace(grant) else {
-        return .noRoom(self.numbers(request, chunk.label, size, .holdsOthers))
+        return .noRoom(self.numbers(request, size, .holdsOthers, label: chunk.label))
       }
       self.ledger.extend(Slot(Int(chunk.books[generation.lane])), by: more)
       return nil

@@ -94,7 +94,7 @@ extension PoolCore {
       switch stand(of: chunk) {
       case .ready: continue
       case .generating(let generation): return join(generation, request)
-      case .leaving: return waitOrRefuse(request, for: request.quotes[index].reservation, &after)
+      case .leaving: return waitOrRefuse(request, &after)
       case .empty: missing.append(index)
       }
     }
@@ -107,8 +107,10 @@ extension PoolCore {
   }
 
   private func requestRoom(for missing: [Int], _ request: Request, _ after: inout Aftermath) -> Request.Step {
-    let isNested = request.thread.map { Activity.isInside(.generating, $0) } ?? false
-    if works.count >= generationLimit, !isNested { return enqueue(request) }
+    if works.count >= generationLimit, request.context.generating.isEmpty {
+      guard request.context.isInsideFree else { return enqueue(request) }
+      return .failed(.noRoom(numbers(request, request.bytes, .insideFree)))
+    }
     let needs = missing.map { index in
       let quote = request.quotes[index]
       return RoomNeed(bytes: quote.reservation, group: request.chunks[index].group.index, arenaBytes: quote.arenaBytes)
@@ -134,7 +136,7 @@ extension PoolCore {
       return .failed(.tooLarge(label: request.label, needed: needed, limit: limit, group: group.map(label(of:))))
     case .refused:
       unholdAll(request, &after)
-      return waitOrRefuse(request, for: room.bytes, &after)
+      return waitOrRefuse(request, &after)
     case .granted(let grant):
       let work = Work(request, grant, indices: missing, victims: victims(in: grant.victims, .room))
       for (number, index) in missing.enumerated() {
@@ -171,39 +173,29 @@ extension PoolCore {
 
   /// Waits for a generation that is running, unless that would close a ring.
   private func join(_ generation: Generation, _ request: Request) -> Request.Step {
+    if case .generation(let present) = request.place, present === generation { return .wait }
     if let thread = request.thread {
-      let worker = Waits.thread(of: generation.work)
-      if worker == thread {
+      if Waits.thread(of: generation.work) == thread {
         // Not begun yet: it is one of several that this thread makes, and another of them needs it first.
         if !generation.isStarted, generation.chunk.books[generation.lane] >= 0 {
           return .workAhead(generation.work, generation.index)
         }
-        return .failed(.recursive(ring(thread, to: generation.chunk)))
+        let chain = request.context.generating
+        let start = chain.firstIndex { $0 === generation.chunk } ?? 0
+        return .failed(.recursive(chain[start...].map(\.label) + [generation.chunk.label]))
       }
-      if Activity.isInside(.freeing, thread) {
-        let bytes = request.quotes.reduce(0) { $0 + $1.reservation }
-        return .failed(.noRoom(numbers(request, request.label, bytes, .insideFree)))
-      }
-      if case .generation(let present) = request.place, present === generation { return .wait }
-      leavePlace(request)
+      if request.context.isInsideFree { return .failed(.noRoom(numbers(request, request.bytes, .insideFree))) }
+    }
+    leavePlace(request)
+    if let thread = request.thread {
       if let labels = Waits.add(thread, generation) {
-        return .failed(.recursive(Activity.generating(thread).map(\.label) + labels))
+        return .failed(.recursive(request.context.generating.map(\.label) + labels))
       }
-      mc_thread_set_waiting(thread, true)
-    } else {
-      if case .generation(let present) = request.place, present === generation { return .wait }
-      leavePlace(request)
     }
     generation.joiners.append(request)
     request.place = .generation(generation)
+    prepareToSleep(request)
     return .wait
-  }
-
-  /// The chunks from the one wanted again to the innermost, and back.
-  private func ring(_ thread: Thread, to chunk: MemChunk) -> [String] {
-    let chain = Activity.generating(thread)
-    let start = chain.firstIndex { $0 === chunk } ?? 0
-    return chain[start...].map(\.label) + [chunk.label]
   }
 
   /// Adds the request as a user of chunks that are ready. Under the lock, so they stay ready.

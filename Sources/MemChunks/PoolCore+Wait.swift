@@ -5,9 +5,9 @@ import Synchronization
 // Who may wait for what. The rule behind all of it: nobody waits for something that might be waiting for them.
 extension PoolCore {
   /// Queues a request that found no room, or says why it must not wait.
-  func waitOrRefuse(_ request: Request, for bytes: Int, _ after: inout Aftermath) -> Request.Step {
+  func waitOrRefuse(_ request: Request, _ after: inout Aftermath) -> Request.Step {
     if let reason = obstacle(to: request) ?? hopelessness(of: request) {
-      return .failed(.noRoom(numbers(request, request.label, bytes, reason)))
+      return .failed(.noRoom(numbers(request, request.bytes, reason)))
     }
     return enqueue(request)
   }
@@ -18,8 +18,14 @@ extension PoolCore {
     request.place = .queue
     let position = request.purpose == .prefetch ? queue.count : queue.firstIndex { $0.purpose == .prefetch }
     queue.insert(request, at: position ?? queue.count)
-    if let thread = request.thread { mc_thread_set_waiting(thread, true) }
+    prepareToSleep(request)
     return .wait
+  }
+
+  func prepareToSleep(_ request: Request) {
+    guard let thread = request.thread else { return }
+    if request.parker == nil { request.parker = Parker() }
+    mc_thread_set_waiting(thread, true)
   }
 
   /// Why a request must not wait for room, whatever holds it.
@@ -30,26 +36,28 @@ extension PoolCore {
   /// - A generation holds its reservation. It waits only while another generation runs that is not itself waiting;
   ///   that one ends without it.
   func obstacle(to request: Request) -> ChunkError.NoRoom.Reason? {
+    if request.context.isInsideFree { return .insideFree }
     guard request.purpose != .prefetch else { return .bestEffort }
-    guard let thread = request.thread else { return nil }
-    if Activity.isInside(.freeing, thread) { return .insideFree }
     if request.deadline != nil || freesRunning > 0 { return nil }
-    if thread.pointee.scopes > 0 { return .holdsOthers }
-    if Activity.isInside(.generating, thread), !isSomethingRunning(besides: thread) { return .holdsOthers }
+    if request.context.holdsScopes { return .holdsOthers }
+    if !request.context.generating.isEmpty, !isSomethingRunning(besides: request.thread) { return .holdsOthers }
     return nil
   }
 
   /// Why waiting would have no end that is certain: nothing runs that ends by itself.
   private func hopelessness(of request: Request) -> ChunkError.NoRoom.Reason? {
     if request.deadline != nil || freesRunning > 0 || isSomethingRunning(besides: request.thread) { return nil }
-    if let thread = request.thread, Activity.isInside(.generating, thread) { return .holdsOthers }
-    let lateBytes = ledger.freeing > 0
+    if !request.context.generating.isEmpty { return .holdsOthers }
     // What a token holds may be held by whoever asks, so without a deadline it is not waited for.
     let waitsForPins = request.purpose != .token
-    if waitsForPins, ledger.parkedScopes > 0 || frames.closures > 0 || lateBytes { return nil }
-    if table.dying > 0 {
-      // The thread that lets go of a chunk frees it in a moment - unless it is this thread, from that chunk's deinit.
-      if request.thread != nil { request.deadline = time() &+ 100_000_000 }
+    if waitsForPins, ledger.parkedScopes > 0 || frames.closures > 0 || ledger.freeing > 0 { return nil }
+    if table.dying > 0, !request.isOutOfPatience {
+      // The thread that lets go of a chunk frees it in a moment - unless it is the one that asks, from that chunk's
+      // deinit. There is no telling, so it is waited for, but not for long.
+      if request.thread != nil, request.patience == nil {
+        request.patience = time() &+ 100_000_000
+        request.parker?.wake()
+      }
       return nil
     }
     return ledger.ready > 0 || frames.isOpen ? .heldByTokens : .nothingToFree
@@ -57,10 +65,8 @@ extension PoolCore {
 
   /// Whether the request may have chunks freed that only another thread can free, and wait for that.
   func mayWaitForLateFrees(_ request: Request) -> Bool {
-    guard request.purpose != .prefetch else { return false }
-    guard let thread = request.thread else { return true }
-    if thread.pointee.scopes > 0 && request.deadline == nil { return false }
-    return !Activity.isInside(.freeing, thread) && (request.deadline != nil || !Activity.isInside(.generating, thread))
+    if request.purpose == .prefetch || request.context.isInsideFree { return false }
+    return request.deadline != nil || !request.context.holdsScopes && request.context.generating.isEmpty
   }
 
   private func isSomethingRunning(besides thread: Thread?) -> Bool {
@@ -70,6 +76,7 @@ extension PoolCore {
     }
   }
 
+  /// Takes a request from where it waits.
   func leavePlace(_ request: Request) {
     switch request.place {
     case .nowhere: return
@@ -79,6 +86,7 @@ extension PoolCore {
       if let thread = request.thread { Waits.remove(thread) }
     }
     request.place = .nowhere
+    request.patience = nil
     if let thread = request.thread { mc_thread_set_waiting(thread, false) }
   }
 
@@ -109,45 +117,56 @@ extension PoolCore {
   func park(_ request: Request) -> Request.Step {
     let thread = request.thread!
     // Now that this thread waits, others that waited because it was running may have to give up.
-    if Activity.isInside(.generating, thread) {
+    if !request.context.generating.isEmpty {
       locked { self.serve(&$0) }
       for pool in Activity.pools(of: thread, besides: self) { pool.locked { pool.serve(&$0) } }
     }
     workerWillSleep(thread)
+    defer { workerWoke(thread) }
     while true {
-      let deadline = lock.withLock { request.deadline }
-      let patience = deadline.map { $0 > time() ? $0 - time() : 0 }
-      let isWoken = request.parker!.sleep(atMost: patience)
-      let step = locked { after -> Request.Step? in
-        defer { request.delivered = nil }
-        if let step = request.delivered { return step }
-        guard !isWoken else { return nil }
-        let joined: Bool = if case .generation = request.place { true } else { false }
-        self.leavePlace(request)
-        let bytes = request.quotes.reduce(0) { $0 + $1.reservation }
-        let error: ChunkError =
-          joined
-          ? .cancelled(label: request.label, atDeadline: true)
-          : .noRoom(self.numbers(request, request.label, bytes, .deadline))
-        self.note(refused: error, request, &after)
-        return .failed(error)
-      }
-      if let step {
-        workerWoke(thread)
-        return step
-      }
+      let (parker, limit) = lock.withLock { (request.parker!, request.patience ?? request.deadline) }
+      let isWoken = parker.sleep(atMost: limit.map { $0 > time() ? $0 - time() : 0 })
+      let step = locked { self.wake(request, timedOut: !isWoken, &$0) }
+      if let step { return step }
     }
   }
 
-  /// The numbers of a refusal. Looks at a bounded number of chunks.
+  /// What a thread does that has woken; nil to sleep again. Under the lock.
+  private func wake(_ request: Request, timedOut: Bool, _ after: inout Aftermath) -> Request.Step? {
+    if let step = request.delivered {
+      request.delivered = nil
+      return step
+    }
+    guard timedOut else { return nil }
+    if request.patience != nil {
+      request.patience = nil
+      request.isOutOfPatience = true
+      let step = step(request, &after)
+      if case .wait = step { return nil }
+      return step
+    }
+    let isJoined = if case .generation = request.place { true } else { false }
+    leavePlace(request)
+    let error: ChunkError =
+      isJoined
+      ? .cancelled(label: request.label, atDeadline: true) : .noRoom(numbers(request, request.bytes, .deadline))
+    note(refused: error, request, &after)
+    return .failed(error)
+  }
+
+  /// How many chunks a refusal looks at to say who holds the room: enough to name them in a small pool, few enough
+  /// to cost nothing in a large one.
+  private static let looksForHolders = 128
+
+  /// The numbers of a refusal.
   func numbers(
-    _ request: Request, _ label: String, _ bytes: Int, _ reason: ChunkError.NoRoom.Reason
+    _ request: Request, _ bytes: Int, _ reason: ChunkError.NoRoom.Reason, label: String? = nil
   ) -> ChunkError.NoRoom {
     var pinned = 0
     var framed = 0
     var holders: [(label: String, size: Int)] = []
     let since = frames.protectedSince
-    for seat in table.seats.prefix(512) {
+    for seat in table.seats.prefix(Self.looksForHolders) {
       seat.chunk?._withUnsafeGuaranteedRef { chunk in
         guard chunk.books[seat.lane] >= 0 else { return }
         let slot = Slot(Int(chunk.books[seat.lane]))
@@ -160,13 +179,14 @@ extension PoolCore {
         } else if state == .ready {
           return
         }
-        holders.append((chunk.label, size))
+        if holders.count == 4, size <= holders[3].size { return }
+        holders.insert((chunk.label, size), at: holders.firstIndex { $0.size < size } ?? holders.count)
+        if holders.count > 4 { holders.removeLast() }
       }
     }
-    holders.sort { $0.size > $1.size }
     return ChunkError.NoRoom(
-      label: label, needed: bytes, free: max(0, ledger.room), budget: ledger.budget,
+      label: label ?? request.label, needed: bytes, free: max(0, ledger.room), budget: ledger.budget,
       pinned: max(pinned, ledger.parkedBytes), framed: framed, reserved: ledger.reserved + ledger.pledged,
-      freeing: ledger.freeing, holders: holders.prefix(4).map(\.label), reason: reason)
+      freeing: ledger.freeing, holders: holders.map(\.label), reason: reason)
   }
 }

@@ -15,28 +15,28 @@ final class PoolCore: @unchecked Sendable {
   let time: @Sendable () -> UInt64
   private let forks: UInt32
 
-  // Guarded by the lock.
-  var ledger: Ledger<LeastRecentlyUsed>
-  var table: ChunkTable
-  var arena = Arena()
+  // Guarded by the lock, which already excludes what the compiler would check at every access.
+  @exclusivity(unchecked) var ledger: Ledger<LeastRecentlyUsed>
+  @exclusivity(unchecked) var table: ChunkTable
+  @exclusivity(unchecked) var arena = Arena()
   /// Requests that wait for room, those in use before prefetches, else as they came.
-  var queue: [Request] = []
+  @exclusivity(unchecked) var queue: [Request] = []
   /// What is being made room for or generated.
-  var works: [Work] = []
+  @exclusivity(unchecked) var works: [Work] = []
   /// Victims whose `free()` is running, or about to.
-  var freesRunning = 0
-  var generationLimit = Int.max
-  var frames = FrameBook()
-  var tallies = Tallies()
-  var thrash = ThrashWatch()
-  var pressure = PressureBook()
-  var ages = AgeBook()
-  var groups: [GroupBook] = []
-  var workers = WorkerBook()
-  var observer: (@Sendable (PoolEvent) -> Void)?
+  @exclusivity(unchecked) var freesRunning = 0
+  @exclusivity(unchecked) var generationLimit = Int.max
+  @exclusivity(unchecked) var frames = FrameBook()
+  @exclusivity(unchecked) var tallies = Tallies()
+  @exclusivity(unchecked) var thrash = ThrashWatch()
+  @exclusivity(unchecked) var pressure = PressureBook()
+  @exclusivity(unchecked) var ages = AgeBook()
+  @exclusivity(unchecked) var groups: [GroupBook] = []
+  @exclusivity(unchecked) var workers = WorkerBook()
+  @exclusivity(unchecked) var observer: (@Sendable (PoolEvent) -> Void)?
   /// Chunks discarded while they were generated: they go at the pool's next visit, if unused.
-  var lingering: [MemChunk] = []
-  var isClosed = false
+  @exclusivity(unchecked) var lingering: [MemChunk] = []
+  @exclusivity(unchecked) var isClosed = false
 
   init(budget: Int, time: @escaping @Sendable () -> UInt64) {
     mc_watch_forks()

@@ -47,12 +47,33 @@ final class Request: @unchecked Sendable {
     case generation(Generation)
   }
 
+  /// What the asking thread already holds, in any pool: why it may have to be refused instead of waiting.
+  struct Context {
+    var isInsideFree = false
+    /// Scopes and frames are open.
+    var holdsScopes = false
+    /// The chunks it is generating, outermost first.
+    var generating: [MemChunk] = []
+
+    init() {}
+
+    /// Of the calling thread.
+    init(_ thread: Thread) {
+      holdsScopes = thread.pointee.scopes > 0
+      guard thread.pointee.activity != nil else { return }
+      isInsideFree = Activity.isInside(.freeing, thread)
+      generating = Activity.generating(thread)
+    }
+  }
+
   let chunks: [MemChunk]
   let purpose: Purpose
   /// The thread that asks; nil for a task.
   let thread: Thread?
+  /// What that thread is in the middle of. Written down here, because others ask while the thread sleeps or frees.
+  let context: Context
   /// When to stop waiting, on the pool's clock in nanoseconds.
-  var deadline: UInt64?
+  let deadline: UInt64?
   /// Chunks used after this stamp are not freed for it. Prefetches only.
   var sparesUsesSince: UInt64 = .max
   var quotes: [ChunkQuote] = []
@@ -68,8 +89,12 @@ final class Request: @unchecked Sendable {
   /// Which of the chunks it holds so far, in its lanes.
   var held: [Int] = []
 
-  /// Wakes the thread; nil for a task.
-  let parker: Parker?
+  /// When to look again, though nothing happened: see `hopelessness`.
+  var patience: UInt64?
+  var isOutOfPatience = false
+
+  /// Wakes the thread; made when it is about to sleep.
+  var parker: Parker?
   /// Resumes the task, once.
   var continuation: CheckedContinuation<Void, any Error>?
 
@@ -79,13 +104,16 @@ final class Request: @unchecked Sendable {
     self.thread = thread
     self.deadline = deadline
     self.lanes = Array(repeating: 0, count: chunks.count)
-    self.parker = thread == nil ? nil : Parker()
+    context = thread.map { Context($0) } ?? Context()
   }
 
   var label: String {
     if chunks.count == 1 { return chunks[0].label }
     return chunks.prefix(4).map(\.label).joined(separator: ", ") + (chunks.count > 4 ? ", ..." : "")
   }
+
+  /// Bytes it would need if none of its chunks were ready.
+  var bytes: Int { quotes.reduce(0) { $0 + $1.reservation } }
 
   /// Asks the chunks for their sizes. Runs their code: never under the lock.
   func quoteSizes(_ core: PoolCore) throws(ChunkError) {

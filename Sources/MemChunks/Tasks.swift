@@ -134,8 +134,7 @@ extension PoolCore {
       request.isAbandoned = true
       var error = ChunkError.cancelled(label: request.label, atDeadline: atDeadline)
       if atDeadline, case .queue = request.place {
-        let bytes = request.quotes.reduce(0) { $0 + $1.reservation }
-        error = .noRoom(self.numbers(request, request.label, bytes, .deadline))
+        error = .noRoom(self.numbers(request, request.bytes, .deadline))
       }
       // If a worker has it, it lets go of everything when it is done.
       self.leavePlace(request)

@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Speed is measured here and never in the test suite. The rivals are Foundation's NSCache and what people write
+// by hand: a dictionary behind a mutex.
+let package = Package(
+  name: "Benchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "MemChunk", path: "..")],
+  targets: [
+    .executableTarget(
+      name: "CoreBenchmarks",
+      dependencies: [.product(name: "MemChunks", package: "MemChunk")],
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
+      ])
+  ],
+  swiftLanguageModes: [.v6]
+)
