@@ -16,6 +16,9 @@ package struct RoomNeed: Sendable {
 /// A request for room, for one chunk or for several at once.
 package struct RoomRequest: Sendable {
   package var needs: [RoomNeed]
+  /// What was asked for in the same request and is there already: it needs no room, but it counts towards the limits,
+  /// since all must be there at once.
+  package var present: [RoomNeed] = []
   /// Chunks used after this stamp are protected: a frame is open since then.
   package var protectedSince: UInt64
   /// The thread that asks; it may free the groups bound to it.
@@ -24,6 +27,8 @@ package struct RoomRequest: Sendable {
   package var mayFreeLate: Bool
   /// What is protected is this request's own choice, so that its refusal says nothing to others.
   package var isBestEffort: Bool
+  /// Bytes of room that it must not take.
+  package var spareRoom = 0
 
   package init(
     _ needs: [RoomNeed], protectedSince: UInt64 = .max, thread: UInt = 0, mayFreeLate: Bool = true,
@@ -37,6 +42,11 @@ package struct RoomRequest: Sendable {
   }
 
   package var bytes: Int { needs.reduce(0) { $0 + $1.bytes } }
+
+  /// Bytes that must be there together, in all or in one group.
+  package func bytesTogether(in group: GroupIndex? = nil) -> Int {
+    (needs + present).reduce(0) { $0 + (group == nil || group == $1.group ? $1.bytes : 0) }
+  }
 }
 
 /// Room that is promised: nobody else gets it, while the victims are freed outside the lock.
@@ -71,15 +81,15 @@ extension Ledger {
     for request: RoomRequest, owner: inout Owner
   ) -> RoomAnswer {
     let bytes = request.bytes
-    guard bytes <= budget else { return .tooLarge(limit: budget, group: nil) }
+    guard request.bytesTogether() <= budget else { return .tooLarge(limit: budget, group: nil) }
     let shares = GroupShares(of: request, in: self)
-    for share in shares.items where share.bytes > groups[share.group.index].limit {
+    for share in shares.items where request.bytesTogether(in: share.group) > groups[share.group.index].limit {
       return .tooLarge(limit: groups[share.group.index].limit, group: share.group)
     }
     guard !isRefusalRemembered(bytes, shares, request) else { return .refused }
 
     var look = Look(request)
-    let enough = claim(bytes - room, shares, &look, &owner)
+    let enough = claim(bytes + request.spareRoom - room, shares, &look, &owner)
     finish(&look, owner)
     guard enough else {
       for slot in look.claimed.reversed() { takeBack(slot, &owner) }

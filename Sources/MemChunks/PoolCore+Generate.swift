@@ -207,8 +207,7 @@ extension PoolCore {
     chunk.books.generations &+= 1
     chunk.books.cost = cost
     chunk.books.generation = nil
-    _ = RecencyClock.advance(clock)
-    chunk.touch()
+    chunk.stamp.store(RecencyClock.advance(clock), ordering: .relaxed)
     ledger.settle(slot, size: size, use: table.use(of: slot))
 
     let joiners = generation.joiners
@@ -220,7 +219,7 @@ extension PoolCore {
       lingering.append(chunk)
     }
     // Above a limit, or about to go: the end of its use must be noticed.
-    if generation.departs || ledger.ready > ledger.keepLimit || ledger.overdraft > 0 { parkIfUsed(chunk, slot) }
+    if generation.departs || ledger.ready > ledger.keepLimit || ledger.overdraft > 0 { watch(chunk, slot) }
 
     tallies.generations += 1
     tallies.bytesGenerated &+= size

@@ -32,14 +32,14 @@ extension PoolCore {
 
   /// Goes from step to step until the chunks are ready or cannot be.
   func drive(_ request: Request) throws(ChunkError) {
-    try request.quoteSizes(self)
+    try quote(request, isFirst: true)
     var step = locked { self.firstStep(request, &$0) }
     while true {
       switch step {
       case .ready: return
       case .failed(let error): throw error
       case .quote:
-        try request.quoteSizes(self)
+        try quote(request, isFirst: false)
         step = locked { self.step(request, &$0) }
       case .work(let work): step = run(work)
       case .workAhead(let work, let index):
@@ -53,10 +53,25 @@ extension PoolCore {
     }
   }
 
+  /// Asks the chunks for their sizes. One that says nonsense is a use, a miss and a refusal like any other.
+  func quote(_ request: Request, isFirst: Bool) throws(ChunkError) {
+    do {
+      try request.quoteSizes(self)
+    } catch {
+      locked { after in
+        if isFirst { self.countUses(of: request) }
+        self.note(refused: error, request, &after)
+      }
+      throw error
+    }
+  }
+
   func firstStep(_ request: Request, _ after: inout Aftermath) -> Request.Step {
     _ = RecencyClock.advance(clock)
     visit(&after)
     countUses(of: request)
+    // What was only waiting to go is gone before others are asked to.
+    if !after.victims.isEmpty { return .quote }
     return step(request, &after)
   }
 
@@ -100,17 +115,25 @@ extension PoolCore {
       let quote = request.quotes[index]
       return RoomNeed(bytes: quote.reservation, group: request.chunks[index].group.index, arenaBytes: quote.arenaBytes)
     }
-    let room = RoomRequest(
+    var room = RoomRequest(
       needs, protectedSince: min(frames.protectedSince, request.sparesUsesSince),
       thread: UInt(bitPattern: request.thread), mayFreeLate: mayWaitForLateFrees(request),
       isBestEffort: request.purpose == .prefetch)
+    // What nobody uses yet does not go above what may be kept.
+    if request.purpose == .prefetch { room.spareRoom = ledger.budget - ledger.keepLimit }
     // Those of several that are ready already must not be freed for the others.
     let present = request.chunks.indices.filter { !missing.contains($0) }
     hold(request, present)
+    room.present = present.map { index in
+      let chunk = request.chunks[index]
+      let slot = Slot(Int(chunk.books[ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))]))
+      return RoomNeed(bytes: ledger.size(of: slot), group: chunk.group.index)
+    }
     switch ledger.requestRoom(for: room, owner: &table) {
     case .tooLarge(let limit, let group):
       unholdAll(request, &after)
-      return .failed(.tooLarge(label: request.label, needed: room.bytes, limit: limit, group: group.map(label(of:))))
+      let needed = room.bytesTogether(in: group)
+      return .failed(.tooLarge(label: request.label, needed: needed, limit: limit, group: group.map(label(of:))))
     case .refused:
       unholdAll(request, &after)
       return waitOrRefuse(request, &after)
@@ -124,7 +147,7 @@ extension PoolCore {
         work.generations.append(generation)
       }
       works.append(work)
-      dropSurplus(for: room.bytes, &after)
+      if request.purpose != .prefetch { dropSurplus(for: room.bytes, &after) }
       return .work(work)
     }
   }

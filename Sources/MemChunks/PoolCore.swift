@@ -110,27 +110,29 @@ struct Aftermath {
 
 extension PoolCore {
   /// Does what was left, without the lock. Freeing may leave more to be done; that is done too.
+  ///
+  /// Everything is freed before any other code of the user's runs: that code may wait for room, and must not wait for
+  /// what this very thread is about to free.
   func finish(_ first: Aftermath) {
-    var after = first
+    var rounds = [first]
     while true {
+      let after = rounds[rounds.count - 1]
       for request in after.answered { request.answer() }
-      for wake in after.wakes { wake() }
-      deliver(after.events)
-      let trims = after.trimsHeap
       let frees = after.victims.map { (victim: $0, outcome: runFree($0)) }
-      guard !frees.isEmpty else {
-        if trims { mc_trim_heap() }
-        return
-      }
+      if frees.isEmpty { break }
       var next = Aftermath()
-      next.trimsHeap = trims
       lock.lock()
       for free in frees { finishFree(free.victim, free.outcome, &next) }
       serve(&next)
       close(&next)
       lock.unlock()
-      after = next
+      rounds.append(next)
     }
+    for after in rounds {
+      for wake in after.wakes { wake() }
+      deliver(after.events)
+    }
+    if rounds.contains(where: { $0.trimsHeap }) { mc_trim_heap() }
   }
 
   /// Hands events to the observer, in the order in which this thread made them.

@@ -71,7 +71,7 @@ extension PoolCore {
   func obtainForTask(_ chunks: [MemChunk], _ purpose: Request.Purpose, _ limit: Duration?) async throws -> Request {
     if isForked { throw ChunkError.poolClosed(label: chunks.first?.label ?? "", afterFork: true) }
     let request = Request(chunks, purpose, thread: nil, deadline: limit.map { deadline(in: $0) })
-    try request.quoteSizes(self)
+    try quote(request, isFirst: true)
     let timer = limit.map { limit in
       Task {
         try await Task.sleep(for: limit)
@@ -117,7 +117,7 @@ extension PoolCore {
       next = run(work)
     } else {
       do {
-        try request.quoteSizes(self)
+        try quote(request, isFirst: false)
         next = locked { self.step(request, &$0) }
       } catch {
         next = .failed(error)
