@@ -41,11 +41,12 @@ package struct RoomRequest: Sendable {
     self.isBestEffort = isBestEffort
   }
 
-  package var bytes: Int { needs.reduce(0) { $0 + $1.bytes } }
+  package var bytes: Int { needs.reduce(0) { min($0 + $1.bytes, .max / 2) } }
 
   /// Bytes that must be there together, in all or in one group.
   package func bytesTogether(in group: GroupIndex? = nil) -> Int {
-    (needs + present).reduce(0) { $0 + (group == nil || group == $1.group ? $1.bytes : 0) }
+    // More than any budget is enough to know; the sum itself might overflow.
+    (needs + present).reduce(0) { min($0 + (group == nil || group == $1.group ? $1.bytes : 0), .max / 2) }
   }
 }
 
@@ -89,7 +90,8 @@ extension Ledger {
     guard !isRefusalRemembered(bytes, shares, request) else { return .refused }
 
     var look = Look(request)
-    let enough = claim(bytes + request.spareRoom - room, shares, &look, &owner)
+    // What needs no bytes fits even where too much is counted already.
+    let enough = claim(bytes > 0 ? bytes + request.spareRoom - room : 0, shares, &look, &owner)
     finish(&look, owner)
     guard enough else {
       for slot in look.claimed.reversed() { takeBack(slot, &owner) }
@@ -156,10 +158,10 @@ extension Ledger {
     var bytes = 0
     for share in GroupShares.totals(of: grant.needs) {
       let group = groups[share.group.index]
-      if share.bytes > group.limit - group.counted { return false }
+      if share.bytes > max(0, group.limit - group.counted) { return false }
       bytes += share.bytes
     }
-    return bytes <= room
+    return bytes <= max(0, room)
   }
 
   /// Pages to give back to the system, so that what is free but resident fits beside what is
@@ -203,7 +205,7 @@ struct GroupShares {
     var items = Self.totals(of: request.needs)
     for index in items.indices {
       let group = ledger.groups[items[index].group.index]
-      guard group.limit != .max else { continue }
+      guard group.limit != .max, items[index].bytes > 0 else { continue }
       items[index].shortage = max(0, items[index].bytes - (group.limit - group.counted))
     }
     self.items = items
