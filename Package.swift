@@ -42,6 +42,8 @@ let package = Package(
     .testTarget(name: "MemChunksTests", dependencies: ["MemChunks", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport", "CSpng"], swiftSettings: strict),
     .testTarget(name: "CardsTests", dependencies: ["Cards", "TestSupport", "CZip"], swiftSettings: strict),
+    .testTarget(
+      name: "ToolTests", dependencies: ["ToolSupport", "TestSupport", "lifecards-tool"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

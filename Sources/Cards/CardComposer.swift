@@ -53,26 +53,30 @@ struct CardComposer {
 }
 
 extension CardComposer {
-  /// Whole pages are counted; no supported system has larger ones than this.
-  private static let pageByteCount = 16_384
-
-  /// The most rows that fit beside all layers, or else beside the largest of them.
+  /// The most rows that fit beside all layers, or else beside the one that needs most.
   private static func bandHeight(
     _ plan: CompositionPlan, pixels: [BufferChunk], file: String, budget: Int
   ) throws -> Int {
     let chunks = Dictionary(pixels.map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { first, _ in first }).values
-    let largest = chunks.max { $0.size < $1.size }
-    let beside = [chunks.reduce(0) { $0 + $1.size }, largest?.size ?? 0]
+    let kept = chunks.reduce(0) { $0 + wholePages($1.size) }
+    let scratch = chunks.reduce(0) { max($0, $1.workingPeak - $1.size) }
+    let dearest = chunks.max { $0.workingPeak < $1.workingPeak }
+    let peak = dearest.map { wholePages($0.workingPeak) } ?? 0
     let rowByteCount = SourceOver.pixelByteCount * plan.width * plan.planeCount
-    for taken in beside {
-      let rows = (budget - taken - pageByteCount) / rowByteCount
+    for taken in [kept + scratch, peak] {
+      // The band is rounded to whole pages too.
+      let rows = (budget - taken - wholePages(1)) / rowByteCount
       if rows > 0 { return min(rows, plan.height) }
     }
-    if let largest, largest.size > budget {
+    if let dearest, dearest.workingPeak > budget {
       // Says so in the pool's own words, with the numbers.
-      try largest.ensureReady()
+      try dearest.ensureReady()
     }
-    throw CardError.budgetTooSmall(
-      file: file, needed: beside[1] + rowByteCount + pageByteCount, budget: budget)
+    throw CardError.budgetTooSmall(file: file, needed: peak + wholePages(1) + rowByteCount, budget: budget)
+  }
+
+  /// A size rounded up to pages of 16 KB, the largest of any supported system.
+  private static func wholePages(_ byteCount: Int) -> Int {
+    (byteCount + 16_383) / 16_384 * 16_384
   }
 }

@@ -23,7 +23,7 @@ extension OpenRasterFile {
   /// Each layer is a chunk, and so is the canvas, which is composed in bands where it does not fit as a whole. Layers
   /// are decoded bottom to top, and freed by the pool when it needs the room. The output is within 1/255 of exact
   /// arithmetic, and the same for every budget. It takes its place only when it is whole: on any error an existing file
-  /// stays as it was. Beyond the pool, memory is needed for a row, a decoder and an encoder.
+  /// stays as it was. Beyond the pool, memory is needed for a row and an encoder (330 KB for 4 000 pixels a row).
   ///
   /// - Parameter progress: Told how many of how many rows are done; called on this thread.
   /// - Throws: `CardError` and `PictureError` naming file, place and reason; `ChunkError` when the budget is too small.

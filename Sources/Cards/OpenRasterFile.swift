@@ -63,7 +63,7 @@ public final class OpenRasterFile: Sendable {
   /// - Throws: As `header(of:)`.
   public func pixels(of layer: CardLayer, header: PNGHeader, in pool: ChunkPool) throws -> BufferChunk {
     let entry = try entry(of: layer)
-    let label = "layer \"\(layer.name)\" (\(name): \(entry))"
+    let label = layer.name.isEmpty ? "\(name): \(entry)" : "\(name): \(entry), layer \(layer.name)"
     return .png(header, in: pool, label: label, alpha: .straight) { [archive] decode in
       try archive.withEntry(entry, decode)
     }

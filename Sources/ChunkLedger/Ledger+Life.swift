@@ -14,7 +14,6 @@ extension Ledger {
     entries[slot.index] = LedgerEntry(size: need.bytes, group: need.group, state: .generating, pages: pages)
     reserved += need.bytes
     groups[need.group.index].reserved += need.bytes
-    notePeak()
     return slot
   }
 
@@ -23,7 +22,6 @@ extension Ledger {
     entries[slot.index].size += bytes
     reserved += bytes
     groups[entries[slot.index].group.index].reserved += bytes
-    notePeak()
   }
 
   /// The product is there and counts `size` from now on, at most what was reserved.

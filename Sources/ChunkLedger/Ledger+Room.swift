@@ -16,6 +16,9 @@ package struct RoomNeed: Sendable {
 /// A request for room, for one chunk or for several at once.
 package struct RoomRequest: Sendable {
   package var needs: [RoomNeed]
+  /// What was asked for in the same request and is there already: it needs no room, but it counts towards the limits,
+  /// since all must be there at once.
+  package var present: [RoomNeed] = []
   /// Chunks used after this stamp are protected: a frame is open since then.
   package var protectedSince: UInt64
   /// The thread that asks; it may free the groups bound to it.
@@ -24,6 +27,8 @@ package struct RoomRequest: Sendable {
   package var mayFreeLate: Bool
   /// What is protected is this request's own choice, so that its refusal says nothing to others.
   package var isBestEffort: Bool
+  /// Bytes of room that it must not take.
+  package var spareRoom = 0
 
   package init(
     _ needs: [RoomNeed], protectedSince: UInt64 = .max, thread: UInt = 0, mayFreeLate: Bool = true,
@@ -36,7 +41,13 @@ package struct RoomRequest: Sendable {
     self.isBestEffort = isBestEffort
   }
 
-  package var bytes: Int { needs.reduce(0) { $0 + $1.bytes } }
+  package var bytes: Int { needs.reduce(0) { min($0 + $1.bytes, .max / 2) } }
+
+  /// Bytes that must be there together, in all or in one group.
+  package func bytesTogether(in group: GroupIndex? = nil) -> Int {
+    // More than any budget is enough to know; the sum itself might overflow.
+    (needs + present).reduce(0) { min($0 + (group == nil || group == $1.group ? $1.bytes : 0), .max / 2) }
+  }
 }
 
 /// Room that is promised: nobody else gets it, while the victims are freed outside the lock.
@@ -71,15 +82,16 @@ extension Ledger {
     for request: RoomRequest, owner: inout Owner
   ) -> RoomAnswer {
     let bytes = request.bytes
-    guard bytes <= budget else { return .tooLarge(limit: budget, group: nil) }
+    guard request.bytesTogether() <= budget else { return .tooLarge(limit: budget, group: nil) }
     let shares = GroupShares(of: request, in: self)
-    for share in shares.items where share.bytes > groups[share.group.index].limit {
+    for share in shares.items where request.bytesTogether(in: share.group) > groups[share.group.index].limit {
       return .tooLarge(limit: groups[share.group.index].limit, group: share.group)
     }
     guard !isRefusalRemembered(bytes, shares, request) else { return .refused }
 
     var look = Look(request)
-    let enough = claim(bytes - room, shares, &look, &owner)
+    // What needs no bytes fits even where too much is counted already.
+    let enough = claim(bytes > 0 ? bytes + request.spareRoom - room : 0, shares, &look, &owner)
     finish(&look, owner)
     guard enough else {
       for slot in look.claimed.reversed() { takeBack(slot, &owner) }
@@ -146,17 +158,18 @@ extension Ledger {
     var bytes = 0
     for share in GroupShares.totals(of: grant.needs) {
       let group = groups[share.group.index]
-      if share.bytes > group.limit - group.counted { return false }
+      if share.bytes > max(0, group.limit - group.counted) { return false }
       bytes += share.bytes
     }
-    return bytes <= room
+    return bytes <= max(0, room)
   }
 
   /// Pages to give back to the system, so that what is free but resident fits beside what is
-  /// counted. The caller must do so before it lets go of its lock.
+  /// counted. The caller must do so before it lets go of its lock, as the last thing of each step.
   package mutating func pagesToGiveBack() -> [PageRun] {
     let excess = counted - budget
-    defer { notePeak() }
+    // Not earlier: room is taken first and pages are given back for it afterwards, which nobody sees.
+    defer { peak = max(peak, counted) }
     guard excess > 0, arena.warmBytes > pledged else { return [] }
     return arena.giveBack(bytes: min(excess, arena.warmBytes - pledged))
   }
@@ -192,7 +205,7 @@ struct GroupShares {
     var items = Self.totals(of: request.needs)
     for index in items.indices {
       let group = ledger.groups[items[index].group.index]
-      guard group.limit != .max else { continue }
+      guard group.limit != .max, items[index].bytes > 0 else { continue }
       items[index].shortage = max(0, items[index].bytes - (group.limit - group.counted))
     }
     self.items = items

@@ -17,6 +17,7 @@ public struct ByteCount: Sendable, Hashable, Comparable {
   /// So many times 1 073 741 824 bytes.
   public static func gigabytes(_ count: Int) -> ByteCount { ByteCount(saturating: count, times: 1 << 30) }
 
+  /// By bytes.
   public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 
   /// Half the address range: sums of a few such numbers cannot overflow.

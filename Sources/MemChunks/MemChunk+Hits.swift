@@ -124,13 +124,14 @@ enum RecencyClock {
     clock.pointee.max(stamp & ~(step - 1), ordering: .relaxed)
   }
 
-  /// Moves the clock above every stamp given before. Under the pool's lock.
+  /// Moves the clock above every stamp given before, and returns a stamp between those and all that follow. Under the
+  /// pool's lock.
   static func advance(_ clock: UnsafeMutablePointer<Atomic<UInt64>>) -> UInt64 {
     clock.pointee.wrappingAdd(step, ordering: .relaxed).newValue
   }
 
   /// A stamp not below any given until now.
   static func latest(_ clock: UnsafeMutablePointer<Atomic<UInt64>>) -> UInt64 {
-    clock.pointee.load(ordering: .relaxed) &+ step
+    clock.pointee.load(ordering: .relaxed) &+ (step - 1)
   }
 }

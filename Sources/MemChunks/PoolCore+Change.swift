@@ -20,17 +20,20 @@ extension PoolCore {
     switch ledger.state(of: slot) {
     case .retired where users == 0:
       free(retired: chunk, lane, slot, &after)
-    case .ready where ledger.isParked(slot):
-      if users == 0 {
-        chunk.word.bitwiseAnd(~(ChunkWord.parked | ChunkWord.parkedByScope), ordering: .acquiringAndReleasing)
-        ledger.unpark(slot, use: table.use(of: slot))
-        if ledger.departs(slot) { freeIfUnused(slot, .discarded, &after) }
-        dropSurplus(for: 0, &after)
-      } else {
-        parkIfUsed(chunk, slot)
-      }
+    case .ready where users == 0:
+      chunk.word.bitwiseAnd(~(ChunkWord.parked | ChunkWord.parkedByScope), ordering: .acquiringAndReleasing)
+      if ledger.isParked(slot) { ledger.unpark(slot, use: table.use(of: slot)) }
+      if ledger.departs(slot) { freeIfUnused(slot, .discarded, &after) }
+      dropSurplus(for: 0, &after)
+    case .ready where ledger.isParked(slot): parkIfUsed(chunk, slot)
     default: break
     }
+  }
+
+  /// The end of the chunk's use is to be noticed: of the one that it is in now, or of the next.
+  func watch(_ chunk: MemChunk, _ slot: Slot) {
+    parkIfUsed(chunk, slot)
+    chunk.word.bitwiseOr(ChunkWord.parked, ordering: .acquiringAndReleasing)
   }
 
   /// Says anew by what a chunk in use is held; puts nothing out of line that is unused.

@@ -54,6 +54,8 @@ extension PoolCore {
     }
     chunk.books[lane] = -1
     table.clear(slot)
+    // Nobody adds them up any more once the chunk has no seat.
+    addUses(of: chunk)
     tallies.frees += 1
     thrash.freedBytes &+= UInt64(size)
     if reason == .room { chunk.books.freedAt = thrash.freedBytes }

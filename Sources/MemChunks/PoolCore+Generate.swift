@@ -16,6 +16,11 @@ extension PoolCore {
         self.giveUp(work, &after)
         return (false, .failed(.poolClosed(label: request.label, afterFork: false)))
       }
+      if request.isAbandoned, work.generations.allSatisfy({ $0.joiners.isEmpty }) {
+        // Cancelled before it began, and nobody else came: the work is saved.
+        self.giveUp(work, &after)
+        return (false, .failed(.cancelled(label: request.label, atDeadline: false)))
+      }
       // A victim may have handed back its bytes late; then the room is not there yet, and somebody else may have it.
       guard self.ledger.canPlace(work.grant) else {
         self.giveUp(work, &after)
@@ -160,6 +165,8 @@ extension PoolCore {
     chunk.books.generation = nil
     ledger.settle(slot, size: size, use: table.use(of: slot))
     ledger.beginFreeing(slot)
+    tallies.generations += 1
+    tallies.bytesGenerated &+= size
     freesRunning += 1
     after.victims.append(Victim(chunk: chunk, slot: slot, lane: generation.lane, reason: .invalidated))
   }
@@ -170,9 +177,7 @@ extension PoolCore {
     let request = generation.work.request
     let (grant, freed, error) = locked { _ -> (Grant?, [Victim], ChunkError?) in
       let need = RoomNeed(bytes: more, group: chunk.group.index)
-      let room = RoomRequest(
-        [need], protectedSince: self.frames.protectedSince, thread: UInt(bitPattern: mc_thread_current()),
-        mayFreeLate: false)
+      let room = self.room(for: [need], request, thread: mc_thread_current(), mayFreeLate: false)
       let limit = min(self.ledger.budget, self.ledger.limit(of: chunk.group.index))
       if size > limit {
         let group = limit < self.ledger.budget ? chunk.group.label : nil
@@ -192,6 +197,7 @@ extension PoolCore {
         return .noRoom(self.numbers(request, size, .holdsOthers, label: chunk.label))
       }
       self.ledger.extend(Slot(Int(chunk.books[generation.lane])), by: more)
+      if request.purpose != .prefetch { self.dropSurplus(for: size, &after) }
       return nil
     }
   }
@@ -204,10 +210,11 @@ extension PoolCore {
     chunk.books.generations &+= 1
     chunk.books.cost = cost
     chunk.books.generation = nil
-    _ = RecencyClock.advance(clock)
-    chunk.touch()
+    chunk.stamp.store(RecencyClock.advance(clock), ordering: .relaxed)
     ledger.settle(slot, size: size, use: table.use(of: slot))
 
+    // What the last product's end was to be noticed for is over.
+    chunk.word.bitwiseAnd(~(ChunkWord.parked | ChunkWord.parkedByScope), ordering: .acquiringAndReleasing)
     let joiners = generation.joiners
     hold(request, [generation.work.indices[generation.index]])
     for joiner in joiners where joiner.chunks.count == 1 { hold(joiner, [0]) }
@@ -216,8 +223,14 @@ extension PoolCore {
       ledger.markDeparting(slot)
       lingering.append(chunk)
     }
-    // Above a limit, or about to go: the end of its use must be noticed.
-    if generation.departs || ledger.ready > ledger.keepLimit || ledger.overdraft > 0 { parkIfUsed(chunk, slot) }
+    // About to go, or above a limit, together with what the same request made before: the end of its use must be noticed.
+    if generation.departs { watch(chunk, slot) }
+    if size > 0, ledger.ready > ledger.keepLimit || ledger.overdraft > 0 {
+      for made in generation.work.generations where made.chunk.books[made.lane] >= 0 {
+        let slot = Slot(Int(made.chunk.books[made.lane]))
+        if ledger.state(of: slot) == .ready, ledger.size(of: slot) > 0 { watch(made.chunk, slot) }
+      }
+    }
 
     tallies.generations += 1
     tallies.bytesGenerated &+= size

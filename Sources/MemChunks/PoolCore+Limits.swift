@@ -55,7 +55,7 @@ extension PoolCore {
       var staying = self.ledger.ready
       let inUse = self.ledger.slots(in: .ready)
         .map { (slot: $0, stamp: self.table.use(of: $0).stamp) }.sorted { $0.stamp < $1.stamp }
-      for (slot, _) in inUse where staying > target {
+      for (slot, _) in inUse where staying > target && self.ledger.size(of: slot) > 0 {
         staying -= self.ledger.size(of: slot)
         self.depart(slot, .trimmed, &after)
       }

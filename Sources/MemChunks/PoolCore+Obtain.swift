@@ -32,14 +32,14 @@ extension PoolCore {
 
   /// Goes from step to step until the chunks are ready or cannot be.
   func drive(_ request: Request) throws(ChunkError) {
-    try request.quoteSizes(self)
+    request.quoteSizes(self)
     var step = locked { self.firstStep(request, &$0) }
     while true {
       switch step {
       case .ready: return
       case .failed(let error): throw error
       case .quote:
-        try request.quoteSizes(self)
+        request.quoteSizes(self)
         step = locked { self.step(request, &$0) }
       case .work(let work): step = run(work)
       case .workAhead(let work, let index):
@@ -57,6 +57,8 @@ extension PoolCore {
     _ = RecencyClock.advance(clock)
     visit(&after)
     countUses(of: request)
+    // What was only waiting to go is gone before others are asked to.
+    if !after.victims.isEmpty { return .quote }
     return step(request, &after)
   }
 
@@ -88,6 +90,7 @@ extension PoolCore {
       return .ready
     }
     for index in missing where request.quotes[index].version != request.chunks[index].books.version { return .quote }
+    if let error = request.invalidSize(among: missing) { return .failed(error) }
     return requestRoom(for: missing, request, &after)
   }
 
@@ -100,17 +103,20 @@ extension PoolCore {
       let quote = request.quotes[index]
       return RoomNeed(bytes: quote.reservation, group: request.chunks[index].group.index, arenaBytes: quote.arenaBytes)
     }
-    let room = RoomRequest(
-      needs, protectedSince: min(frames.protectedSince, request.sparesUsesSince),
-      thread: UInt(bitPattern: request.thread), mayFreeLate: mayWaitForLateFrees(request),
-      isBestEffort: request.purpose == .prefetch)
+    var room = room(for: needs, request, thread: request.thread, mayFreeLate: mayWaitForLateFrees(request))
     // Those of several that are ready already must not be freed for the others.
     let present = request.chunks.indices.filter { !missing.contains($0) }
     hold(request, present)
+    room.present = present.map { index in
+      let chunk = request.chunks[index]
+      let slot = Slot(Int(chunk.books[ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))]))
+      return RoomNeed(bytes: ledger.size(of: slot), group: chunk.group.index)
+    }
     switch ledger.requestRoom(for: room, owner: &table) {
     case .tooLarge(let limit, let group):
       unholdAll(request, &after)
-      return .failed(.tooLarge(label: request.label, needed: room.bytes, limit: limit, group: group.map(label(of:))))
+      let needed = room.bytesTogether(in: group)
+      return .failed(.tooLarge(label: request.label, needed: needed, limit: limit, group: group.map(label(of:))))
     case .refused:
       unholdAll(request, &after)
       return waitOrRefuse(request, &after)
@@ -124,9 +130,19 @@ extension PoolCore {
         work.generations.append(generation)
       }
       works.append(work)
-      dropSurplus(for: room.bytes, &after)
+      if request.purpose != .prefetch { dropSurplus(for: room.bytes, &after) }
       return .work(work)
     }
+  }
+
+  /// What is asked of the ledger on behalf of a request.
+  func room(for needs: [RoomNeed], _ request: Request, thread: Thread?, mayFreeLate: Bool) -> RoomRequest {
+    var room = RoomRequest(
+      needs, protectedSince: min(frames.protectedSince, request.sparesUsesSince), thread: UInt(bitPattern: thread),
+      mayFreeLate: mayFreeLate, isBestEffort: request.purpose == .prefetch)
+    // What nobody uses yet does not go above what may be kept.
+    if request.purpose == .prefetch { room.spareRoom = ledger.budget - ledger.keepLimit }
+    return room
   }
 
   /// How things stand with a chunk.

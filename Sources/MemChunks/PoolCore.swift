@@ -113,29 +113,31 @@ struct Aftermath {
 extension PoolCore {
   /// Does what was left, without the lock. Freeing may leave more to be done; that is done too.
   ///
-  /// The thread may be in the middle of a request, with room in its hands: none of the code that runs here may wait.
+  /// Everything is freed before any other code of the user's runs, so that such code finds the room. It must not wait for
+  /// more: the thread may be in the middle of a request, with room in its hands.
   func finish(_ first: consuming Aftermath) {
-    var after = first
+    var rounds = [first]
+    while true {
+      let after = rounds[rounds.count - 1]
+      for request in after.answered { request.answer() }
+      let frees = after.victims.map { (victim: $0, outcome: runFree($0)) }
+      if frees.isEmpty { break }
+      var next = Aftermath()
+      lock.lock()
+      for free in frees { finishFree(free.victim, free.outcome, &next) }
+      serve(&next)
+      close(&next)
+      lock.unlock()
+      rounds.append(next)
+    }
     Activity.run(.telling, self, nil) { _ in
-      while true {
-        for request in after.answered { request.answer() }
+      for after in rounds {
         for wake in after.wakes { wake() }
         deliver(after.events)
-        let frees = after.victims.map { (victim: $0, outcome: runFree($0)) }
-        let trims = after.trimsHeap
-        // The last references to what is let go of end here.
-        after = Aftermath()
-        guard !frees.isEmpty else {
-          if trims { mc_trim_heap() }
-          return
-        }
-        after.trimsHeap = trims
-        lock.lock()
-        for free in frees { finishFree(free.victim, free.outcome, &after) }
-        serve(&after)
-        close(&after)
-        lock.unlock()
       }
+      if rounds.contains(where: { $0.trimsHeap }) { mc_trim_heap() }
+      // The last references to what is let go of end here.
+      rounds = []
     }
   }
 

@@ -9,6 +9,7 @@ public enum PressureLevel: Int, Sendable, Comparable, CaseIterable {
   /// The system is about to kill somebody.
   case critical
 
+  /// By severity.
   public static func < (left: PressureLevel, right: PressureLevel) -> Bool { left.rawValue < right.rawValue }
 }
 

@@ -45,7 +45,7 @@ public struct PoolStatistics: Sendable, Equatable {
   public var pinned: Int
   /// How many chunks are not empty.
   public var chunks: Int
-  /// How often a product was made.
+  /// How often a product was made, those that could not be kept included: always `frees` and what is ready now.
   public var generations: Int
   /// How often a product was freed.
   public var frees: Int

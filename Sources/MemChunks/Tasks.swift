@@ -71,7 +71,7 @@ extension PoolCore {
   func obtainForTask(_ chunks: [MemChunk], _ purpose: Request.Purpose, _ limit: Duration?) async throws -> Request {
     if isForked { throw ChunkError.poolClosed(label: chunks.first?.label ?? "", afterFork: true) }
     let request = Request(chunks, purpose, thread: nil, deadline: limit.map { deadline(in: $0) })
-    try request.quoteSizes(self)
+    request.quoteSizes(self)
     let timer = limit.map { limit in
       Task {
         try await Task.sleep(for: limit)
@@ -118,12 +118,8 @@ extension PoolCore {
       Waits.setThread(mc_thread_current()!, of: work)
       next = run(work)
     } else {
-      do {
-        try request.quoteSizes(self)
-        next = locked { self.step(request, &$0) }
-      } catch {
-        next = .failed(error)
-      }
+      request.quoteSizes(self)
+      next = locked { self.step(request, &$0) }
     }
     locked { self.drive(task: request, next, &$0) }
   }

@@ -4,7 +4,8 @@ extension BufferChunk {
   /// Makes a chunk of the pixels of a PNG file.
   ///
   /// Reads the header now and no pixel; each generation opens the file again and decodes it, as
-  /// `PNGReader.decode(into:alpha:)` does. The size is 4 bytes a pixel, whatever the file's own format.
+  /// `PNGReader.decode(into:alpha:)` does. The size is 4 bytes a pixel, whatever the file's own format; while it is
+  /// generated, the decoder's memory counts too.
   ///
   /// - Throws: `PictureError`.
   public static func png(
@@ -27,7 +28,9 @@ extension BufferChunk {
     limits: PNGLimits = PNGLimits(),
     open: @escaping @Sendable (_ decode: (any PictureSource) throws -> Void) throws -> Void
   ) -> BufferChunk {
-    BufferChunk(in: pool, label: label, size: header.rgbaByteCount) { pixels in
+    BufferChunk(
+      in: pool, label: label, size: header.rgbaByteCount, workingPeak: header.rgbaByteCount + header.decoderByteCount
+    ) { pixels in
       try pixels.withUnsafeMutableBytes { buffer in
         try open { source in
           let reader = try PNGReader(source, limits: limits)

@@ -2,7 +2,7 @@ internal import CSpng
 
 /// Encodes one PNG file row by row: 8-bit RGBA, not interlaced.
 ///
-/// The encoder holds its compressor (about 270 KB) and a few rows, never the picture. A writer belongs to one thread
+/// The encoder holds its compressor (about 270 KB) and five rows, never the picture. A writer belongs to one thread
 /// at a time. Follows the PNG specification, third edition.
 public final class PNGWriter {
   /// Pixels in a row.

@@ -137,7 +137,7 @@ import Testing
 
   @Test func aBudgetWithoutRoomForARowSaysHowMuchIsNeeded() throws {
     var maker = ArchiveMaker(stack: "<image w='60000' h='1'><stack><layer src='a'/></stack></image>")
-    maker.add("a", width: 500, height: 500)
+    maker.add("a", width: 450, height: 450)
     let error = #expect(throws: CardError.self) { try render(maker) }
     guard case .budgetTooSmall(_, let needed, let budget) = error else {
       Issue.record("\(String(describing: error)) instead of budgetTooSmall")

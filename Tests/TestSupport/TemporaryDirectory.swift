@@ -20,7 +20,10 @@ public final class TemporaryDirectory: Sendable {
   }
 
   deinit {
-    for name in fileNames { unlink("\(path)/\(name)") }
+    // By their bytes: a test may have used names that are no text.
+    forEachName { name in
+      _ = (Array("\(path)/".utf8CString.dropLast()) + name + [0]).withUnsafeBufferPointer { unlink($0.baseAddress!) }
+    }
     rmdir(path)
   }
 
@@ -29,16 +32,18 @@ public final class TemporaryDirectory: Sendable {
 
   /// The names of the files in the directory, in order.
   public var fileNames: [String] {
-    guard let directory = opendir(path) else { return [] }
-    defer { closedir(directory) }
     var names: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
+    forEachName { names.append(String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)) }
     return names.sorted()
+  }
+
+  private func forEachName(_ body: ([CChar]) -> Void) {
+    guard let directory = opendir(path) else { return }
+    defer { closedir(directory) }
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.bindMemory(to: CChar.self).prefix { $0 != 0 }) }
+      if name.first != CChar(bitPattern: UInt8(ascii: ".")) || name.count > 2 { body(name) }
+    }
   }
 }
 

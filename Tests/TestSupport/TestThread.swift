@@ -70,3 +70,12 @@ public func eventually(within seconds: Int = 60, _ condition: () -> Bool) -> Boo
   }
   return condition()
 }
+
+/// The calling thread, as a name that tells it from the others that live.
+public func currentThread() -> UInt {
+  #if canImport(Darwin)
+    UInt(bitPattern: pthread_self())
+  #else
+    UInt(pthread_self())
+  #endif
+}

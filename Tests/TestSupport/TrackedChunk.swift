@@ -18,6 +18,9 @@ open class TrackedChunk: MemChunk, @unchecked Sendable {
     public var free: (@Sendable (TrackedChunk) -> Void)?
     /// Inside `free()`, when the product is gone.
     public var freed: (@Sendable (TrackedChunk) -> Void)?
+
+    /// Does nothing anywhere.
+    public init() {}
   }
 
   private enum Phase: Int { case empty, generating, there, freeing }

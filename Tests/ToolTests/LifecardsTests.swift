@@ -1,0 +1,102 @@
+import TestSupport
+import Testing
+
+@Suite(.enabled(if: Program.isBuilt, "the program has not been built beside the tests")) struct LifecardsTests {
+  let directory = TemporaryDirectory()
+
+  /// A small document, made by the program itself.
+  private func makeDocument() -> String {
+    let path = directory.file("card.ora")
+    let result = Program.run("sample", path, "--layers", "9", "--width", "120", "--height", "80", "--seed", "5")
+    #expect(result.code == 0, "\(result.error)")
+    return path
+  }
+
+  @Test func rendersTheSampleItMakesAndGivesTheAccount() {
+    let output = directory.file("card.png")
+    let result = Program.run("render", makeDocument(), output, "--budget", "512KB")
+    #expect(result.code == 0, "\(result.error)")
+    #expect(result.error.isEmpty)
+    for part in ["120 x 80", "9 drawn", "budget         0.50 MB", "peak counted", "generations", "frees", "time"] {
+      #expect(result.output.contains(part), "\(result.output)")
+    }
+    #expect(readFile(output)?.isEmpty == false)
+    #expect(directory.fileNames == ["card.ora", "card.png"])
+  }
+
+  @Test func givesTheAccountAsJSON() {
+    let result = Program.run("render", makeDocument(), directory.file("card.png"), "--json", "--budget=512KB")
+    #expect(result.code == 0, "\(result.error)")
+    #expect(result.output.hasPrefix("{\"output\":\"") && result.output.hasSuffix("}\n"))
+    for part in ["\"budgetBytes\":524288,", "\"peakCountedBytes\":", "\"generations\":", "\"seconds\":"] {
+      #expect(result.output.contains(part), "\(result.output)")
+    }
+  }
+
+  @Test func theSameSeedGivesTheSameDocument() {
+    let (first, second) = (directory.file("1.ora"), directory.file("2.ora"))
+    for path in [first, second] { #expect(Program.run("sample", path, "--width=64", "--height=48").code == 0) }
+    let pictures = [first, second].map { path in
+      _ = Program.run("render", path, path + ".png")
+      return readFile(path + ".png")
+    }
+    #expect(pictures[0] != nil && pictures[0] == pictures[1])
+  }
+
+  @Test(
+    "a wrong command line ends with code 2",
+    arguments: [
+      [], ["paint"], ["render"], ["render", "a.ora"], ["render", "a.ora", "b.png", "c"],
+      ["render", "a.ora", "b.png", "--budget"], ["render", "a.ora", "b.png", "--budget", "much"],
+      ["render", "a.ora", "b.png", "--fast"], ["sample"], ["sample", "a.ora", "--layers", "0"],
+    ])
+  func usage(words: [String]) {
+    let result = Program.run(words.map { Array($0.utf8) })
+    #expect(result.code == 2)
+    #expect(result.output.isEmpty)
+    #expect(result.error.hasPrefix("lifecards: ") && result.error.contains("--help"))
+  }
+
+  @Test func helpAndVersionGoToStandardOutput() {
+    let help = Program.run("--help")
+    #expect(help.code == 0 && help.error.isEmpty && help.output.contains("examples:"))
+    let version = Program.run("--version")
+    #expect(version.code == 0 && version.output.hasPrefix("lifecards "))
+  }
+
+  @Test("case 51: a failure ends with code 1, names the file, and leaves an existing output as it was")
+  func failure() {
+    let (input, output) = (directory.file("bad\u{1b}.ora"), directory.file("out.png"))
+    writeFile(input, Array("not a document".utf8))
+    for existing: [UInt8]? in [nil, [1, 2, 3]] {
+      if let existing { writeFile(output, existing) }
+      let result = Program.run("render", input, output)
+      #expect(result.code == 1)
+      #expect(result.output.isEmpty)
+      #expect(result.error.contains("bad\\u{1b}.ora: cannot be opened: "), "\(result.error)")
+      #expect(readFile(output) == existing)
+    }
+    #expect(directory.fileNames == ["bad\u{1b}.ora", "out.png"])
+  }
+
+  @Test func aBudgetTooSmallForALayerSaysSo() {
+    let result = Program.run("render", makeDocument(), directory.file("out.png"), "--budget", "64KB")
+    #expect(result.code == 1)
+    #expect(result.error.contains("data/layer") && result.error.contains("65536 bytes"), "\(result.error)")
+    #expect(directory.fileNames == ["card.ora"])
+  }
+
+  @Test func aDocumentIsNotReplacedByItsPicture() {
+    let path = makeDocument()
+    let old = readFile(path)
+    #expect(Program.run("render", path, path).code == 2)
+    #expect(readFile(path) == old)
+  }
+
+  @Test func namesThatAreNotUTF8Work() {
+    let output = Array("\(directory.path)/".utf8) + [0xff, 0x80]
+    let result = Program.run([Array("render".utf8), Array(makeDocument().utf8), output])
+    #expect(result.code == 0, "\(result.error)")
+    #expect(directory.fileNames.count == 2)
+  }
+}
