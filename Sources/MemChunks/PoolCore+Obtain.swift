@@ -105,7 +105,12 @@ extension PoolCore {
     }
     var room = room(for: needs, request, thread: request.thread, mayFreeLate: mayWaitForLateFrees(request))
     // Those of several that are ready already must not be freed for the others.
-    let present = request.chunks.indices.filter { !missing.contains($0) }
+    var absent = missing[...]
+    let present = request.chunks.indices.filter { index in
+      guard index == absent.first else { return true }
+      absent.removeFirst()
+      return false
+    }
     hold(request, present)
     room.present = present.map { index in
       let chunk = request.chunks[index]
