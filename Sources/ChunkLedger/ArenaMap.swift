@@ -7,8 +7,8 @@
 ///
 /// Holes are kept by length in segregated lists (eight classes to a doubling), so that a good fit is
 /// found without a walk over all holes; within the first fitting class a few are compared and the
-/// shortest is taken. Three numbers a page are kept at each hole's edge only, and the tables reach only as
-/// far as pages were ever used.
+/// shortest is taken. A hole that is long enough is always found. Three numbers a page are kept at each
+/// hole's edge only, and the tables reach only as far as pages were ever used.
 ///
 /// Source of the two-level classes: Masmano and others, "TLSF: a new dynamic memory allocator for
 /// real-time systems", 2004.
@@ -27,7 +27,7 @@ package struct ArenaMap {
   /// At a hole's first and last page its length; 0 at used pages. Inner pages say nothing.
   private(set) var edge: [Int32] = []
   /// At a hole's first page: how many of its pages are warm.
-  private var warmth: [Int32] = []
+  private(set) var warmth: [Int32] = []
   private var next: [Int32] = []
   private var previous: [Int32] = []
   private(set) var warm = PageSet()
@@ -46,11 +46,14 @@ package struct ArenaMap {
   /// to nothing, so that no run can reach across.
   package mutating func addCapacity(pages: Int, at start: Int) {
     precondition(start >= capacity)
-    if start > frontier, capacity > 0 {
-      // What was left above the frontier of the last range becomes an ordinary hole.
-      let rest = PageRun(start: frontier, count: capacity - frontier)
+    if start > frontier {
+      // What was left above the frontier of the last range becomes an ordinary hole, joined to the one before it.
+      var rest = PageRun(start: frontier, count: capacity - frontier)
       grow(to: start)
-      if rest.count > 0 { insertHole(rest, warm: 0) }
+      if rest.count > 0 {
+        let warmth = joinHole(before: &rest)
+        insertHole(rest, warm: warmth)
+      }
     }
     capacity = start + pages
   }
@@ -70,18 +73,21 @@ package struct ArenaMap {
     warmPages += run.count
     warm.insertAll(in: run)
     var hole = run
-    var warmth = Int32(run.count)
-    if run.start > 0, edge[run.start - 1] > 0 {
-      let before = Int(edge[run.start - 1])
-      warmth += removeHole(at: run.start - before)
-      hole = PageRun(start: run.start - before, count: hole.count + before)
-    }
+    var warmth = Int32(run.count) + joinHole(before: &hole)
     if run.end < frontier, edge[run.end] > 0 {
       let after = Int(edge[run.end])
       warmth += removeHole(at: run.end)
       hole.count += after
     }
     insertHole(hole, warm: warmth)
+  }
+
+  /// Extends `hole` over a hole that ends where it begins; returns how many pages of that one are warm.
+  private mutating func joinHole(before hole: inout PageRun) -> Int32 {
+    guard hole.start > 0, edge[hole.start - 1] > 0 else { return 0 }
+    let before = Int(edge[hole.start - 1])
+    hole = PageRun(start: hole.start - before, count: hole.count + before)
+    return removeHole(at: hole.start)
   }
 
   /// Chooses warm pages to give back, of the longest holes first: few calls, and the short holes, which
@@ -110,14 +116,12 @@ package struct ArenaMap {
   }
 
   private mutating func takeFromHole(_ count: Int) -> PageRun? {
-    var candidate: Int?
     let own = LengthClass.index(of: count)
-    // Holes of the same class may be a little too short.
-    if let start = bestHole(in: own, atLeast: count) {
-      candidate = start
-    } else if let larger = occupied.first(from: own + 1) {
-      candidate = bestHole(in: larger, atLeast: count)
-    }
+    let candidate =
+      bestHole(in: own, atLeast: count, looks: 16)
+      ?? occupied.first(from: own + 1).flatMap { bestHole(in: $0, atLeast: count, looks: 16) }
+      // Holes of the same class may be a little too short; before there is none, all of them are looked at.
+      ?? bestHole(in: own, atLeast: count, looks: .max)
     guard let start = candidate else { return nil }
     let hole = PageRun(start: start, count: Int(edge[start]))
     let warmthOfHole = removeHole(at: start)
@@ -129,7 +133,7 @@ package struct ArenaMap {
     return run
   }
 
-  /// Extends the last hole, if it ends there, over the frontier.
+  /// Extends the last hole, if it ends there, over the frontier. That hole is too short, or it would have been taken.
   private mutating func takeFromFrontier(_ count: Int) -> PageRun? {
     var start = frontier
     if frontier > 0, edge[frontier - 1] > 0 { start = frontier - Int(edge[frontier - 1]) }
@@ -139,16 +143,16 @@ package struct ArenaMap {
     return PageRun(start: start, count: count)
   }
 
-  private func bestHole(in length: Int, atLeast count: Int) -> Int? {
+  private func bestHole(in length: Int, atLeast count: Int, looks: Int) -> Int? {
     guard length < LengthClass.count else { return nil }
     var best: Int?
     var hole = heads[length]
-    var looks = 0
-    while hole >= 0, looks < 16 {
+    var left = looks
+    while hole >= 0, left > 0 {
       let start = Int(hole)
       if edge[start] >= count, best == nil || edge[start] < edge[best!] { best = start }
       hole = next[start]
-      looks += 1
+      left -= 1
     }
     return best
   }

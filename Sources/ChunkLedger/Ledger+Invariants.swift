@@ -79,6 +79,7 @@ extension ArenaMap {
       }
       if previousWasHole { return "two holes touch" }
       if page + length > frontier || Int(edge[page + length - 1]) != length { return "a hole's edges differ" }
+      if Int(warmth[page]) != warm.count(in: PageRun(start: page, count: length)) { return "a hole's warmth is wrong" }
       free += length
       previousWasHole = true
       page += length

@@ -165,10 +165,10 @@ extension Ledger {
   }
 
   /// Pages to give back to the system, so that what is free but resident fits beside what is
-  /// counted. The caller must do so before it lets go of its lock.
+  /// counted. The caller must do so before it lets go of its lock, as the last thing of each step.
   package mutating func pagesToGiveBack() -> [PageRun] {
     let excess = counted - budget
-    // Only now is the count what others can see.
+    // Not earlier: room is taken first and pages are given back for it afterwards, which nobody sees.
     defer { peak = max(peak, counted) }
     guard excess > 0, arena.warmBytes > pledged else { return [] }
     return arena.giveBack(bytes: min(excess, arena.warmBytes - pledged))

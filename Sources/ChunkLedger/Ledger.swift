@@ -27,7 +27,8 @@ package struct Ledger<Order: EvictOrder>: ~Copyable {
   /// Bytes promised to arena requests that have not taken their pages yet. They may lie on pages
   /// that are free but resident, so the two are not added up.
   package internal(set) var pledged = 0
-  /// The highest `counted` since the last reset.
+  /// The highest `counted` since the last reset, as it was seen from outside: noted when a step ends,
+  /// with `pagesToGiveBack`.
   package internal(set) var peak = 0
 
   /// The page map of the arena, the store of buffers.

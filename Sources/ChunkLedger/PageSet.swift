@@ -1,22 +1,22 @@
 /// A set of small numbers, one bit each.
-struct PageSet {
+package struct PageSet {
   private var words: [UInt64]
 
-  init(size: Int = 0) {
+  package init(size: Int = 0) {
     words = Array(repeating: 0, count: (size + 63) / 64)
   }
 
-  mutating func grow(to size: Int) {
+  package mutating func grow(to size: Int) {
     let more = (size + 63) / 64 - words.count
     if more > 0 { words += repeatElement(0, count: more) }
   }
 
-  func contains(_ index: Int) -> Bool { words[index >> 6] & (1 << UInt64(index & 63)) != 0 }
-  mutating func insert(_ index: Int) { words[index >> 6] |= 1 << UInt64(index & 63) }
-  mutating func remove(_ index: Int) { words[index >> 6] &= ~(1 << UInt64(index & 63)) }
+  package func contains(_ index: Int) -> Bool { words[index >> 6] & (1 << UInt64(index & 63)) != 0 }
+  package mutating func insert(_ index: Int) { words[index >> 6] |= 1 << UInt64(index & 63) }
+  package mutating func remove(_ index: Int) { words[index >> 6] &= ~(1 << UInt64(index & 63)) }
 
   /// The least member that is `index` or more.
-  func first(from index: Int) -> Int? {
+  package func first(from index: Int) -> Int? {
     var word = index >> 6
     guard word < words.count else { return nil }
     var bits = words[word] & (~0 << UInt64(index & 63))
@@ -29,7 +29,7 @@ struct PageSet {
   }
 
   /// The greatest member below `index`.
-  func last(below index: Int) -> Int? {
+  package func last(below index: Int) -> Int? {
     guard index > 0 else { return nil }
     var word = (index - 1) >> 6
     var bits = words[word] & (~0 >> UInt64(63 - (index - 1) & 63))
@@ -41,13 +41,13 @@ struct PageSet {
     return word << 6 + 63 - bits.leadingZeroBitCount
   }
 
-  func count(in run: PageRun) -> Int {
+  package func count(in run: PageRun) -> Int {
     var total = 0
     forEachWord(of: run) { total += (words[$0] & $1).nonzeroBitCount }
     return total
   }
 
-  mutating func insertAll(in run: PageRun) {
+  package mutating func insertAll(in run: PageRun) {
     var word = run.start >> 6
     while word << 6 < run.end {
       words[word] |= Self.mask(word, run)
@@ -56,7 +56,7 @@ struct PageSet {
   }
 
   /// Returns how many were members.
-  mutating func removeAll(in run: PageRun) -> Int {
+  package mutating func removeAll(in run: PageRun) -> Int {
     let removed = count(in: run)
     guard removed > 0 else { return 0 }
     var word = run.start >> 6
@@ -68,7 +68,7 @@ struct PageSet {
   }
 
   /// Removes the first members of `run`, at most so many, and returns them as runs.
-  mutating func takeRuns(in run: PageRun, atMost limit: Int) -> [PageRun] {
+  package mutating func takeRuns(in run: PageRun, atMost limit: Int) -> [PageRun] {
     var runs: [PageRun] = []
     var left = limit
     var index = run.start

@@ -7,24 +7,26 @@
 ///
 /// The positions belong to the ledger and are shared by the heaps of all groups, since a slot is in
 /// one heap at most.
-struct VictimHeap {
-  struct Item {
-    var key: UInt64
-    var slot: Slot
+package struct VictimHeap {
+  package struct Item {
+    package var key: UInt64
+    package var slot: Slot
   }
 
-  private(set) var items: [Item] = []
+  package private(set) var items: [Item] = []
 
-  var least: Item? { items.first }
+  package init() {}
+
+  package var least: Item? { items.first }
 
   /// O(log n).
-  mutating func insert(_ slot: Slot, key: UInt64, _ positions: inout [Int32]) {
+  package mutating func insert(_ slot: Slot, key: UInt64, _ positions: inout [Int32]) {
     items.append(Item(key: key, slot: slot))
     siftUp(from: items.count - 1, &positions)
   }
 
   /// O(log n). The slot must be in this heap.
-  mutating func remove(_ slot: Slot, _ positions: inout [Int32]) {
+  package mutating func remove(_ slot: Slot, _ positions: inout [Int32]) {
     let hole = Int(positions[slot.index])
     positions[slot.index] = -1
     let last = items.removeLast()
@@ -39,7 +41,7 @@ struct VictimHeap {
   }
 
   /// Gives the least item a later key. O(log n).
-  mutating func postponeLeast(until key: UInt64, _ positions: inout [Int32]) {
+  package mutating func postponeLeast(until key: UInt64, _ positions: inout [Int32]) {
     items[0].key = key
     siftDown(from: 0, &positions)
   }

@@ -55,8 +55,8 @@ public enum ChunkError: Error, Sendable {
     public enum Reason: String, Sendable {
       /// It came from inside a scope, a frame or another generation, which must not wait for pins.
       case holdsOthers = "a request from inside a scope, a frame or a generation does not wait for pins"
-      /// It came from inside `free()`, where nothing waits.
-      case insideFree = "nothing waits inside free()"
+      /// It came from inside `free()`, an observer or the deinit of what the pool let go of, where nothing waits.
+      case insideFree = "nothing waits inside free(), an observer or a deinit that the pool runs"
       /// Only pin tokens or frame tokens hold the room, and those belong to no thread; give a deadline to wait.
       case heldByTokens = "only tokens hold the room; give a deadline to wait for them"
       /// The deadline passed.

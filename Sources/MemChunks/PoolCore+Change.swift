@@ -64,6 +64,7 @@ extension PoolCore {
 
   private func free(retired chunk: MemChunk, _ lane: Int, _ slot: Slot, _ after: inout Aftermath) {
     ledger.beginFreeing(slot)
+    retired.removeAll { $0 == slot }
     let other = chunk.books[1 - lane]
     if other < 0 || ledger.state(of: Slot(Int(other))) != .retired {
       chunk.word.bitwiseAnd(~ChunkWord.retired, ordering: .acquiringAndReleasing)
@@ -87,6 +88,7 @@ extension PoolCore {
       guard self.ledger.state(of: slot) == .ready else { return }
       if self.clearReady(chunk, lane) {
         self.ledger.retire(slot)
+        self.retired.append(slot)
         if chunk.laneCount == 2, chunk.books[1 - lane] < 0 {
           chunk.word.bitwiseXor(ChunkWord.lane, ordering: .acquiringAndReleasing)
         }

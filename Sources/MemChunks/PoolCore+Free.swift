@@ -86,6 +86,7 @@ extension PoolCore {
         guard chunk.books[lane] >= 0 else { return nil }
         chunk.word.bitwiseAnd(~ChunkWord.ready, ordering: .acquiringAndReleasing)
         let slot = Slot(Int(chunk.books[lane]))
+        retired.removeAll { $0 == slot }
         ledger.beginFreeing(slot)
         freesRunning += 1
         return slot

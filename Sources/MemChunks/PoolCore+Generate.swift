@@ -107,17 +107,21 @@ extension PoolCore {
     let quote = work.request.quotes[work.indices[index]]
     lock.withLock { generation.isStarted = true }
     let began = time()
+    let size: Int
+    var cost: UInt64 = 0
     do {
-      try Activity.run(.generating, self, chunk) { _ in
+      size = try Activity.run(.generating, self, chunk) { _ in
         try chunk.generateProduct(in: generation.lane, quote)
+        cost = time() &- began
+        // Part of generating: whoever waits for the product waits for this answer, too.
+        return chunk.settledSize(quote)
       }
     } catch {
       let failure = Self.failure(of: chunk, error)
       locked { self.fail(generation, failure, productOf: nil, &$0) }
       return
     }
-    let cost = time() &- began
-    settle(generation, size: chunk.settledSize(quote), quote, cost)
+    settle(generation, size: size, quote, cost)
   }
 
   /// Errors that concern the whole chain of generations pass through as they are; others are wrapped with the label.

@@ -173,15 +173,19 @@ extension PoolCore {
           return .workAhead(generation.work, generation.index)
         }
         let chain = request.context.generating
-        let start = chain.firstIndex { $0 === generation.chunk } ?? 0
-        return .failed(.recursive(chain[start...].map(\.label) + [generation.chunk.label]))
+        if let start = chain.firstIndex(where: { $0 === generation.chunk }) {
+          return .failed(.recursive(chain[start...].map(\.label) + [generation.chunk.label]))
+        }
+        // Else it is making room for it, and what it frees wants it.
       }
       if request.context.isInsideFree { return .failed(.noRoom(numbers(request, request.bytes, .insideFree))) }
     }
     leavePlace(request)
     if let thread = request.thread {
       if let labels = Waits.add(thread, generation) {
-        return .failed(.recursive(request.context.generating.map(\.label) + labels))
+        // What this thread began before the ring only leads to it.
+        let chain = request.context.generating.map(\.label)
+        return .failed(.recursive(chain[(chain.lastIndex(of: labels.last!) ?? 0)...] + labels))
       }
     }
     generation.joiners.append(request)

@@ -48,9 +48,12 @@ extension PoolCore {
   private func hopelessness(of request: Request) -> ChunkError.NoRoom.Reason? {
     if request.deadline != nil || freesRunning > 0 || isSomethingRunning(besides: request.thread) { return nil }
     if !request.context.generating.isEmpty { return .holdsOthers }
+    // Who holds nothing may wait for a generation that waits itself, in another pool: nobody waits for who holds nothing.
+    if works.contains(where: { Waits.thread(of: $0) != request.thread }) { return nil }
     // What a token holds may be held by whoever asks, so without a deadline it is not waited for.
     let waitsForPins = request.purpose != .token
     if waitsForPins, ledger.parkedScopes > 0 || frames.closures > 0 || ledger.freeing > 0 { return nil }
+    if waitsForPins, retired.contains(where: { table.isUsedByScope($0) }) { return nil }
     if table.dying > 0, !request.isOutOfPatience {
       // The thread that lets go of a chunk frees it in a moment - unless it is the one that asks, from that chunk's
       // deinit. There is no telling, so it is waited for, but not for long.
@@ -121,8 +124,8 @@ extension PoolCore {
       locked { self.serve(&$0) }
       for pool in Activity.pools(of: thread, besides: self) { pool.locked { pool.serve(&$0) } }
     }
-    workerWillSleep(thread)
-    defer { workerWoke(thread) }
+    Self.workerWillSleep(thread)
+    defer { Self.workerWoke(thread) }
     while true {
       let (parker, limit) = lock.withLock { (request.parker!, request.patience ?? request.deadline) }
       let isWoken = parker.sleep(atMost: limit.map { $0 > time() ? $0 - time() : 0 })

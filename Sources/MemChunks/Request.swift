@@ -49,6 +49,7 @@ final class Request: @unchecked Sendable {
 
   /// What the asking thread already holds, in any pool: why it may have to be refused instead of waiting.
   struct Context {
+    /// It runs `free()`, an observer or a last release for a pool, which cannot go on before that returns.
     var isInsideFree = false
     /// Scopes and frames are open.
     var holdsScopes = false
@@ -61,7 +62,7 @@ final class Request: @unchecked Sendable {
     init(_ thread: Thread) {
       holdsScopes = thread.pointee.scopes > 0
       guard thread.pointee.activity != nil else { return }
-      isInsideFree = Activity.isInside(.freeing, thread)
+      isInsideFree = Activity.isInside(.freeing, thread) || Activity.isInside(.telling, thread)
       generating = Activity.generating(thread)
     }
   }

@@ -83,6 +83,8 @@ extension PoolCore {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         locked { after in
           request.continuation = continuation
+          // Cancelled, or out of time, before it could be answered.
+          guard !request.isDecided else { return after.answered.append(request) }
           let step = self.firstStep(request, &after)
           if case .wait = step { return }
           self.drive(task: request, step, &after)
