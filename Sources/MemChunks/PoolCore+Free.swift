@@ -53,6 +53,8 @@ extension PoolCore {
       lateBytes += part.bytes
     }
     chunk.books[lane] = -1
+    // An empty chunk may say another size than a ready one: whoever asked meanwhile asks again.
+    chunk.books.version &+= 1
     table.clear(slot)
     // Nobody adds them up any more once the chunk has no seat.
     addUses(of: chunk)

@@ -140,7 +140,7 @@ extension PoolModel {
   }
 
   private mutating func letGo(_ held: [(Chunk, Product)]) {
-    for (chunk, product) in held { endUse(of: chunk, product, always: true) }
+    for (chunk, product) in held { endUse(of: chunk, product) }
   }
 
   private func refusal(_ wanted: [Chunk]) -> Answer {
