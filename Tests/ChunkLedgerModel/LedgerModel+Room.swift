@@ -45,7 +45,8 @@ extension LedgerModel {
 
   /// Chooses victims; nil, and everybody is back in line, when they do not suffice.
   private mutating func look(for needed: Int, _ named: [Int], _ request: RoomRequest) -> [Int]? {
-    let shortage = needed - room
+    // What needs nothing fits, however much is counted.
+    let shortage = needed > 0 ? needed - room : 0
     var shortages: [Int] = []
     var walk = Walk(
       protectedSince: request.protectedSince, thread: request.thread, mayFreeLate: request.mayFreeLate)
@@ -53,7 +54,8 @@ extension LedgerModel {
     if shortage > bytesInLine(walk) { return nil }
     for group in named {
       let limit = groups[group].limit
-      let short = limit == .max ? 0 : share(of: group, in: request.needs) - (limit - counted(in: group))
+      let share = share(of: group, in: request.needs)
+      let short = limit == .max || share == 0 ? 0 : share - (limit - counted(in: group))
       if short > bytes(where: { $0.group == group && $0.isInLine }) { return nil }
       shortages.append(short)
     }
@@ -148,9 +150,10 @@ extension LedgerModel {
     var bytes = 0
     for need in needs { bytes += need.bytes }
     for group in groupsNamed(in: needs) where groups[group].limit != .max {
-      if counted(in: group) + share(of: group, in: needs) > groups[group].limit { return false }
+      let share = share(of: group, in: needs)
+      if share > 0, counted(in: group) + share > groups[group].limit { return false }
     }
-    return bytes <= room
+    return bytes == 0 || bytes <= room
   }
 }
 
