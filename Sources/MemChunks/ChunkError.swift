@@ -10,7 +10,8 @@ public enum ChunkError: Error, Sendable {
   ///   - group: the label of the group whose limit it is; nil for the budget.
   case tooLarge(label: String, needed: Int, limit: Int, group: String?)
 
-  /// There is no room now, and waiting was not possible or not allowed. Nothing was freed.
+  /// There is no room now, and waiting was not possible or not allowed. Nothing was freed for it, unless a chunk
+  /// handed its memory back late.
   case noRoom(NoRoom)
 
   /// Chunks need each other in a ring: the labels in order, the first again at the end.
@@ -65,6 +66,8 @@ public enum ChunkError: Error, Sendable {
       case bestEffort = "a prefetch frees only what was used neither in this frame nor in the last"
       /// The group's limit is taken up by what is in use.
       case nothingToFree = "nothing that could be freed is left"
+      /// It was invalidated, can hold only one product, and the old one is still in use.
+      case oldProductInUse = "its old product is still in use, and it can hold only one; let go of that first"
       /// The system gave no more address space for buffers.
       case addressSpace = "the system gave no more address space"
     }

@@ -68,7 +68,7 @@ public final class ChunkGroup: Sendable {
     public var freeing: Int
   }
 
-  /// Binds the group to the calling thread: its chunks are freed on no other.
+  /// Binds the group to the calling thread: its chunks are freed on no other, as long as they have `detachProduct()`.
   ///
   /// For memory that only one thread may touch, such as textures of a graphics context. Freeing from
   /// elsewhere only queues: the bytes stay counted until the bound thread calls `freeQueued()`, or uses the pool in

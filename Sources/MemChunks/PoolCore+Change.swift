@@ -55,10 +55,9 @@ extension PoolCore {
 
   /// Frees a chunk out of turn if nobody is using it and no frame protects it. Under the lock.
   func freeIfUnused(_ slot: Slot, _ reason: FreeReason, _ after: inout Aftermath) {
-    guard ledger.state(of: slot) == .ready, isClosed || table.use(of: slot).stamp <= frames.protectedSince else {
-      return
-    }
-    guard let claimed = ledger.claim(slot, owner: &table) else { return }
+    // A pool that is closed has no frames any more.
+    let protectedSince = isClosed ? .max : frames.protectedSince
+    guard let claimed = ledger.claim(slot, protectedSince: protectedSince, owner: &table) else { return }
     after.victims += victims(in: [claimed], reason)
   }
 

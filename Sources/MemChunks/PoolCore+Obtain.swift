@@ -80,7 +80,7 @@ extension PoolCore {
       switch stand(of: chunk) {
       case .ready: continue
       case .generating(let generation): return join(generation, request)
-      case .leaving: return waitOrRefuse(request, &after)
+      case .leaving: return waitOrRefuse(request, forOldProduct: true, &after)
       case .empty: missing.append(index)
       }
     }

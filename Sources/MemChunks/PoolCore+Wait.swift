@@ -5,9 +5,12 @@ import Synchronization
 // Who may wait for what. The rule behind all of it: nobody waits for something that might be waiting for them.
 extension PoolCore {
   /// Queues a request that found no room, or says why it must not wait.
-  func waitOrRefuse(_ request: Request, _ after: inout Aftermath) -> Request.Step {
+  ///
+  /// - Parameter forOldProduct: what is missing is not room but the chunk's only lane.
+  func waitOrRefuse(_ request: Request, forOldProduct: Bool = false, _ after: inout Aftermath) -> Request.Step {
     if let reason = obstacle(to: request) ?? hopelessness(of: request) {
-      return .failed(.noRoom(numbers(request, request.bytes, reason)))
+      let isLane = forOldProduct && reason != .insideFree && reason != .bestEffort
+      return .failed(.noRoom(numbers(request, request.bytes, isLane ? .oldProductInUse : reason)))
     }
     return enqueue(request)
   }

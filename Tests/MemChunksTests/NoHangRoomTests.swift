@@ -106,7 +106,9 @@ struct NoHangRoomTests {
     }
     try await noHang(onThreads: 3) { index in
       switch index {
-      case 0: outcomes.withLock { $0[0] = outcome { try slow.ensureReady() } }
+      case 0:
+        let outcome = outcome { try slow.ensureReady() }
+        outcomes.withLock { $0[0] = outcome }
       case 1:
         isSlow.waitForArrivals()
         let outcome = outcome { try holder.ensureReady() }
