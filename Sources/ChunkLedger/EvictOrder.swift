@@ -7,7 +7,7 @@ package protocol EvictOrder: Sendable {
   /// or the heap could not find the least.
   func key(for use: ChunkUse, size: Int) -> UInt64
 
-  /// Called when a chunk has been chosen, for orders that age what stays.
+  /// Called when a chunk goes, for orders that age what stays.
   mutating func chose(key: UInt64)
 
   /// True when the keys are the stamps. Then the first chunk that a frame protects ends the look,

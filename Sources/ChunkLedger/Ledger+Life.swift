@@ -72,7 +72,7 @@ extension Ledger {
   /// Late bytes stay counted as being freed, without a slot, until `finishLate`.
   package mutating func finishFree(_ slot: Slot, late: Int = 0) {
     let entry = entries[slot.index]
-    precondition(entry.state == .freeing && late <= entry.size)
+    precondition(entry.state == .freeing && late <= entry.size && (late == 0 || entry.pages.count == 0))
     freeing -= entry.size - late
     groups[entry.group.index].freeing -= entry.size - late
     returnPages(entry.pages)

@@ -70,6 +70,7 @@ extension Ledger {
     // What is being freed already is on its way out and needs no second victim.
     while ready > target || ready + reserved + pledged > budget, claimNext(&look, in: nil, &owner) != nil {}
     finish(&look, owner)
+    confirm(look)
     return look.claimed
   }
 
@@ -80,16 +81,25 @@ extension Ledger {
     var look = Look(protectedSince: min(stamp, protectedSince))
     while claimNext(&look, in: nil, &owner) != nil {}
     finish(&look, owner)
+    confirm(look)
     return look.claimed
   }
 
-  /// Claims one chunk out of turn, whatever its size; nil when it is in use, and then it is parked.
-  package mutating func claim<Owner: LedgerOwner & ~Copyable>(_ slot: Slot, owner: inout Owner) -> Slot? {
-    guard entries[slot.index].state == .ready else { return nil }
+  /// Claims one chunk out of turn, whatever its size; nil when a frame protects it, or when it is in use, and then it
+  /// is parked.
+  package mutating func claim<Owner: LedgerOwner & ~Copyable>(
+    _ slot: Slot, protectedSince: UInt64 = .max, owner: inout Owner
+  ) -> Slot? {
+    guard entries[slot.index].state == .ready, owner.use(of: slot).stamp <= protectedSince else { return nil }
     switch owner.claim(slot) {
     case .inUse: park(slot, byTokens: false)
     case .held: park(slot, byTokens: true)
     case .claimed:
+      // A hit may have come between the look and the claim, as in `claimNext`.
+      guard owner.use(of: slot).stamp <= protectedSince else {
+        owner.unclaim(slot)
+        return nil
+      }
       beginFreeing(slot)
       return slot
     }

@@ -41,11 +41,12 @@ package struct RoomRequest: Sendable {
     self.isBestEffort = isBestEffort
   }
 
-  package var bytes: Int { needs.reduce(0) { $0 + $1.bytes } }
+  package var bytes: Int { needs.reduce(0) { min($0 + $1.bytes, .max / 2) } }
 
   /// Bytes that must be there together, in all or in one group.
   package func bytesTogether(in group: GroupIndex? = nil) -> Int {
-    (needs + present).reduce(0) { $0 + (group == nil || group == $1.group ? $1.bytes : 0) }
+    // More than any budget is enough to know; the sum itself might overflow.
+    (needs + present).reduce(0) { min($0 + (group == nil || group == $1.group ? $1.bytes : 0), .max / 2) }
   }
 }
 
@@ -89,36 +90,47 @@ extension Ledger {
     guard !isRefusalRemembered(bytes, shares, request) else { return .refused }
 
     var look = Look(request)
-    let enough = claim(bytes + request.spareRoom - room, shares, &look, &owner)
+    // What needs no bytes fits even where too much is counted already.
+    let shortage = bytes > 0 ? bytes + request.spareRoom - room : 0
+    let shortfall = claim(shortage, shares, &look, &owner)
     finish(&look, owner)
-    guard enough else {
+    if let shortfall {
       for slot in look.claimed.reversed() { takeBack(slot, &owner) }
-      rememberRefusal(bytes, shares, request)
+      rememberRefusal(bytes, shortfall, request)
       return .refused
     }
+    confirm(look)
     return .granted(promise(request, shares, victims: look.claimed))
   }
 
-  /// Claims until `shortage` bytes and each group's own shortage are covered. False if that fails.
+  /// What cannot be had.
+  private enum Shortfall {
+    /// So many bytes at all.
+    case pool
+    /// So many within the limit of a group.
+    case group(GroupShares.Item)
+  }
+
+  /// Claims until `shortage` bytes and each group's own shortage are covered. Nil if that works.
   private mutating func claim<Owner: LedgerOwner & ~Copyable>(
     _ shortage: Int, _ shares: GroupShares, _ look: inout Look, _ owner: inout Owner
-  ) -> Bool {
-    guard shortage <= claimableBytes(look) else { return false }
-    for share in shares.items where share.shortage > groups[share.group.index].heapBytes { return false }
+  ) -> Shortfall? {
+    guard shortage <= claimableBytes(look) else { return .pool }
+    for share in shares.items where share.shortage > groups[share.group.index].heapBytes { return .group(share) }
     var gained = 0
     for share in shares.items {
       var groupGained = 0
       while groupGained < share.shortage {
-        guard let slot = claimNext(&look, in: share.group, &owner) else { return false }
+        guard let slot = claimNext(&look, in: share.group, &owner) else { return .group(share) }
         groupGained += entries[slot.index].size
       }
       gained += groupGained
     }
     while gained < shortage {
-      guard let slot = claimNext(&look, in: nil, &owner) else { return false }
+      guard let slot = claimNext(&look, in: nil, &owner) else { return .pool }
       gained += entries[slot.index].size
     }
-    return true
+    return nil
   }
 
   private mutating func promise(_ request: RoomRequest, _ shares: GroupShares, victims: [Slot]) -> Grant {
@@ -156,10 +168,10 @@ extension Ledger {
     var bytes = 0
     for share in GroupShares.totals(of: grant.needs) {
       let group = groups[share.group.index]
-      if share.bytes > group.limit - group.counted { return false }
+      if share.bytes > max(0, group.limit - group.counted) { return false }
       bytes += share.bytes
     }
-    return bytes <= room
+    return bytes <= max(0, room)
   }
 
   /// Pages to give back to the system, so that what is free but resident fits beside what is
@@ -173,19 +185,19 @@ extension Ledger {
   }
 
   private func isRefusalRemembered(_ bytes: Int, _ shares: GroupShares, _ request: RoomRequest) -> Bool {
-    guard !request.isBestEffort, shares.items.count == 1 else { return false }
-    let group = groups[shares.items[0].group.index]
-    return group.refusedAt == changes && bytes >= group.refusedBytes
+    guard !request.isBestEffort else { return false }
+    return refusal.covers(bytes, at: changes)
+      || shares.items.contains { groups[$0.group.index].refusal.covers($0.bytes, at: changes) }
   }
 
-  private mutating func rememberRefusal(_ bytes: Int, _ shares: GroupShares, _ request: RoomRequest) {
+  private mutating func rememberRefusal(_ bytes: Int, _ shortfall: Shortfall, _ request: RoomRequest) {
     // A request that had to leave out bound groups was refused for a reason of its own.
     let sawAll = !groups.contains { !$0.isOpen(to: request.thread, late: request.mayFreeLate) }
-    guard !request.isBestEffort, sawAll, shares.items.count == 1 else { return }
-    let index = shares.items[0].group.index
-    if groups[index].refusedAt != changes { groups[index].refusedBytes = .max }
-    groups[index].refusedAt = changes
-    groups[index].refusedBytes = min(groups[index].refusedBytes, bytes)
+    guard !request.isBestEffort, sawAll else { return }
+    switch shortfall {
+    case .pool: refusal.note(bytes, at: changes)
+    case .group(let share): groups[share.group.index].refusal.note(share.bytes, at: changes)
+    }
   }
 }
 
@@ -203,7 +215,7 @@ struct GroupShares {
     var items = Self.totals(of: request.needs)
     for index in items.indices {
       let group = ledger.groups[items[index].group.index]
-      guard group.limit != .max else { continue }
+      guard group.limit != .max, items[index].bytes > 0 else { continue }
       items[index].shortage = max(0, items[index].bytes - (group.limit - group.counted))
     }
     self.items = items

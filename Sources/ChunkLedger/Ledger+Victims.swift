@@ -4,6 +4,8 @@ struct Look {
   let thread: UInt
   let mayFreeLate: Bool
   var claimed: [Slot] = []
+  /// Their keys, for the order to age by, if they do go.
+  var keys: [UInt64] = []
   /// Groups in which everything that is left is protected.
   private(set) var exhausted: [Int] = []
   /// Protected chunks taken out of heaps whose order is not by recency, to be put back.
@@ -60,7 +62,7 @@ extension Ledger {
           postpone(slot, again)
           continue
         }
-        order.chose(key: least.key)
+        look.keys.append(least.key)
         leaveHeap(slot)
         beginFreeing(slot)
         look.claimed.append(slot)
@@ -74,6 +76,11 @@ extension Ledger {
   mutating func finish<Owner: LedgerOwner & ~Copyable>(_ look: inout Look, _ owner: borrowing Owner) {
     for slot in look.aside { enterHeap(slot, owner.use(of: slot)) }
     look.aside.removeAll()
+  }
+
+  /// What was claimed does go.
+  mutating func confirm(_ look: Look) {
+    for key in look.keys { order.chose(key: key) }
   }
 
   mutating func takeBack<Owner: LedgerOwner & ~Copyable>(_ slot: Slot, _ owner: inout Owner) {

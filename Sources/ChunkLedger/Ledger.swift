@@ -48,6 +48,7 @@ package struct Ledger<Order: EvictOrder>: ~Copyable {
   var vacant: [Slot] = []
   var groups: [LedgerGroup] = [LedgerGroup(limit: .max, weight: 1)]
   var order: Order
+  var refusal = RefusalMemory()
 
   /// - Parameters:
   ///   - budget: bytes.

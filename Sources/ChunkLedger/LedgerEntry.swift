@@ -37,9 +37,7 @@ struct LedgerGroup {
   /// The thread that alone may free its chunks; 0 for any.
   var boundTo: UInt = 0
   var isLive = true
-  /// The smallest request refused since `changes` last moved.
-  var refusedBytes = Int.max
-  var refusedAt = UInt64.max
+  var refusal = RefusalMemory()
 
   init(limit: Int, weight: Double) {
     self.limit = limit
@@ -50,4 +48,17 @@ struct LedgerGroup {
 
   /// Whether a request from `thread` may free chunks of this group, now or late.
   func isOpen(to thread: UInt, late: Bool) -> Bool { boundTo == 0 || late || boundTo == thread }
+}
+
+/// The smallest request that was refused since something last changed: nobody gets as much until it does again.
+struct RefusalMemory {
+  private var bytes = Int.max
+  private var changes = UInt64.max
+
+  func covers(_ bytes: Int, at changes: UInt64) -> Bool { self.changes == changes && bytes >= self.bytes }
+
+  mutating func note(_ bytes: Int, at changes: UInt64) {
+    self.bytes = self.changes == changes ? min(self.bytes, bytes) : bytes
+    self.changes = changes
+  }
 }

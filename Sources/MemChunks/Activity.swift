@@ -1,6 +1,6 @@
 import CMemChunks
 
-/// What a thread is doing inside pools, innermost first: frees, generations, and being a worker.
+/// What a thread is doing inside pools, innermost first: frees, generations, telling others, and being a worker.
 ///
 /// The records lie on the thread's own stack, so that entering costs nothing to speak of, and only the thread itself
 /// reads them.
@@ -8,6 +8,8 @@ enum Activity: Int32 {
   case generating = 1
   case freeing = 2
   case worker = 3
+  /// Running what others want to be told or rid of - observers, wake-ups, last releases - in the middle of something.
+  case telling = 4
 
   /// Runs `body` as an activity of this thread.
   static func run<R>(

@@ -10,7 +10,8 @@ public enum ChunkError: Error, Sendable {
   ///   - group: the label of the group whose limit it is; nil for the budget.
   case tooLarge(label: String, needed: Int, limit: Int, group: String?)
 
-  /// There is no room now, and waiting was not possible or not allowed. Nothing was freed.
+  /// There is no room now, and waiting was not possible or not allowed. Nothing was freed for it, unless a chunk
+  /// handed its memory back late.
   case noRoom(NoRoom)
 
   /// Chunks need each other in a ring: the labels in order, the first again at the end.
@@ -55,8 +56,8 @@ public enum ChunkError: Error, Sendable {
     public enum Reason: String, Sendable {
       /// It came from inside a scope, a frame or another generation, which must not wait for pins.
       case holdsOthers = "a request from inside a scope, a frame or a generation does not wait for pins"
-      /// It came from inside `free()`, where nothing waits.
-      case insideFree = "nothing waits inside free()"
+      /// It came from inside `free()`, an observer or the deinit of what the pool let go of, where nothing waits.
+      case insideFree = "nothing waits inside free(), an observer or a deinit that the pool runs"
       /// Only pin tokens or frame tokens hold the room, and those belong to no thread; give a deadline to wait.
       case heldByTokens = "only tokens hold the room; give a deadline to wait for them"
       /// The deadline passed.
@@ -65,6 +66,8 @@ public enum ChunkError: Error, Sendable {
       case bestEffort = "a prefetch frees only what was used neither in this frame nor in the last"
       /// The group's limit is taken up by what is in use.
       case nothingToFree = "nothing that could be freed is left"
+      /// It was invalidated, can hold only one product, and the old one is still in use.
+      case oldProductInUse = "its old product is still in use, and it can hold only one; let go of that first"
       /// The system gave no more address space for buffers.
       case addressSpace = "the system gave no more address space"
     }

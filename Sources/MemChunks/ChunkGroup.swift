@@ -68,7 +68,7 @@ public final class ChunkGroup: Sendable {
     public var freeing: Int
   }
 
-  /// Binds the group to the calling thread: its chunks are freed on no other.
+  /// Binds the group to the calling thread: its chunks are freed on no other, as long as they have `detachProduct()`.
   ///
   /// For memory that only one thread may touch, such as textures of a graphics context. Freeing from
   /// elsewhere only queues: the bytes stay counted until the bound thread calls `freeQueued()`, or uses the pool in
@@ -115,7 +115,11 @@ extension PoolCore {
 
   func removeGroup(_ index: GroupIndex) {
     if isForked { return }
-    locked { _ in self.ledger.removeGroup(index) }
+    locked { after in
+      self.ledger.removeGroup(index)
+      if let wake = self.groups[index.index].wake { after.releases.append(wake as AnyObject) }
+      self.groups[index.index] = GroupBook(label: "")
+    }
   }
 
   func setLimit(_ limit: Int, of group: GroupIndex) {
@@ -127,9 +131,10 @@ extension PoolCore {
   }
 
   func bind(_ group: GroupIndex, to thread: Thread, _ wake: (@Sendable () -> Void)?) {
-    locked { _ in
+    locked { after in
       self.ledger.bind(group, to: UInt(bitPattern: thread))
       self.groups[group.index].thread = thread
+      if let old = self.groups[group.index].wake { after.releases.append(old as AnyObject) }
       self.groups[group.index].wake = wake
     }
   }
@@ -196,7 +201,7 @@ extension PoolCore {
           self.serve(&after)
         }
       case .detached(let late, let release):
-        release()
+        Activity.run(.freeing, self, nil) { _ in release() }
         lock.withLock { freesRunning -= 1 }
         late.finish()
       }

@@ -49,6 +49,13 @@ struct ChunkTable: ~Copyable, LedgerOwner {
     }
   }
 
+  /// Whether some use of the chunk, of this product or of its newer one, ends by itself.
+  func isUsedByScope(_ slot: Slot) -> Bool {
+    seats[slot.index].chunk!._withUnsafeGuaranteedRef {
+      ChunkWord.usersOfBoth($0.word.load(ordering: .acquiring)) > Int($0.tokens.load(ordering: .acquiring))
+    }
+  }
+
   mutating func claim(_ slot: Slot) -> Claim {
     let seat = seats[slot.index]
     let claim = seat.chunk!._withUnsafeGuaranteedRef { $0.claimOrPark(seat.lane) }

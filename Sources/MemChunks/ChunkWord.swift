@@ -38,6 +38,7 @@ enum ChunkWord {
   static func oneUser(_ lane: UInt64) -> UInt64 { 1 &<< (8 &+ 16 &* lane) }
 
   static func users(_ word: UInt64, _ lane: Int) -> Int { Int(word >> UInt64(8 + 16 * lane)) & 0xFFFF }
+  static func usersOfBoth(_ word: UInt64) -> Int { users(word, 0) + users(word, 1) }
   static func uses(_ word: UInt64) -> UInt64 { word >> 40 }
   static func currentLane(_ word: UInt64) -> Int { Int(word >> laneShift & 1) }
 }

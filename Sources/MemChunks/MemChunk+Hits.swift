@@ -86,9 +86,10 @@ extension MemChunk {
   final func useEnded(_ lane: Int, _ old: UInt64, byToken: Bool) {
     let users = ChunkWord.users(old, lane) - 1
     let isLast = users == 0
+    let byTokens = byToken ? 0 : Int(tokens.load(ordering: .acquiring))
     let lastScopeLeft =
-      !byToken && old & ChunkWord.parkedByScope != 0
-      && users <= Int(tokens.load(ordering: .acquiring))
+      old & ChunkWord.parkedByScope != 0 && users <= byTokens
+      || old & ChunkWord.retired != 0 && ChunkWord.usersOfBoth(old) - 1 <= byTokens
     if isLast || byToken || lastScopeLeft { core.useEnded(of: self, lane) }
   }
 

@@ -55,15 +55,15 @@ extension PoolCore {
 
   /// Frees a chunk out of turn if nobody is using it and no frame protects it. Under the lock.
   func freeIfUnused(_ slot: Slot, _ reason: FreeReason, _ after: inout Aftermath) {
-    guard ledger.state(of: slot) == .ready, isClosed || table.use(of: slot).stamp <= frames.protectedSince else {
-      return
-    }
-    guard let claimed = ledger.claim(slot, owner: &table) else { return }
+    // A pool that is closed has no frames any more.
+    let protectedSince = isClosed ? .max : frames.protectedSince
+    guard let claimed = ledger.claim(slot, protectedSince: protectedSince, owner: &table) else { return }
     after.victims += victims(in: [claimed], reason)
   }
 
   private func free(retired chunk: MemChunk, _ lane: Int, _ slot: Slot, _ after: inout Aftermath) {
     ledger.beginFreeing(slot)
+    retired.removeAll { $0 == slot }
     let other = chunk.books[1 - lane]
     if other < 0 || ledger.state(of: Slot(Int(other))) != .retired {
       chunk.word.bitwiseAnd(~ChunkWord.retired, ordering: .acquiringAndReleasing)
@@ -87,6 +87,7 @@ extension PoolCore {
       guard self.ledger.state(of: slot) == .ready else { return }
       if self.clearReady(chunk, lane) {
         self.ledger.retire(slot)
+        self.retired.append(slot)
         if chunk.laneCount == 2, chunk.books[1 - lane] < 0 {
           chunk.word.bitwiseXor(ChunkWord.lane, ordering: .acquiringAndReleasing)
         }

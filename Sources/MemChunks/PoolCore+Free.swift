@@ -86,6 +86,7 @@ extension PoolCore {
         guard chunk.books[lane] >= 0 else { return nil }
         chunk.word.bitwiseAnd(~ChunkWord.ready, ordering: .acquiringAndReleasing)
         let slot = Slot(Int(chunk.books[lane]))
+        retired.removeAll { $0 == slot }
         ledger.beginFreeing(slot)
         freesRunning += 1
         return slot
@@ -139,9 +140,11 @@ extension MemChunk {
   /// Called inside `free()`: so many of the product's bytes are handed back later.
   ///
   ///     override func free() {
-  ///       let late = deferFree()
-  ///       queue.afterLastRead { releaseTexture(); late.finish() }
+  ///       let (texture, late) = (self.texture, deferFree())
+  ///       queue.afterLastRead { release(texture); late.finish() }
   ///     }
+  ///
+  /// What runs later must not keep the chunk: `free()` may be running because its last reference has gone.
   ///
   /// - Parameter bytes: how many come late; nil for all of them.
   /// - Precondition: called on the thread that runs this chunk's `free()`, at most once in it.

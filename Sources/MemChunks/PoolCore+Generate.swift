@@ -107,17 +107,21 @@ extension PoolCore {
     let quote = work.request.quotes[work.indices[index]]
     lock.withLock { generation.isStarted = true }
     let began = time()
+    let size: Int
+    var cost: UInt64 = 0
     do {
-      try Activity.run(.generating, self, chunk) { _ in
+      size = try Activity.run(.generating, self, chunk) { _ in
         try chunk.generateProduct(in: generation.lane, quote)
+        cost = time() &- began
+        // Part of generating: whoever waits for the product waits for this answer, too.
+        return chunk.settledSize(quote)
       }
     } catch {
       let failure = Self.failure(of: chunk, error)
       locked { self.fail(generation, failure, productOf: nil, &$0) }
       return
     }
-    let cost = time() &- began
-    settle(generation, size: chunk.settledSize(quote), quote, cost)
+    settle(generation, size: size, quote, cost)
   }
 
   /// Errors that concern the whole chain of generations pass through as they are; others are wrapped with the label.
@@ -173,9 +177,7 @@ extension PoolCore {
     let request = generation.work.request
     let (grant, freed, error) = locked { _ -> (Grant?, [Victim], ChunkError?) in
       let need = RoomNeed(bytes: more, group: chunk.group.index)
-      let room = RoomRequest(
-        [need], protectedSince: self.frames.protectedSince, thread: UInt(bitPattern: mc_thread_current()),
-        mayFreeLate: false)
+      let room = self.room(for: [need], request, thread: mc_thread_current(), mayFreeLate: false)
       let limit = min(self.ledger.budget, self.ledger.limit(of: chunk.group.index))
       if size > limit {
         let group = limit < self.ledger.budget ? chunk.group.label : nil
@@ -195,6 +197,7 @@ extension PoolCore {
         return .noRoom(self.numbers(request, size, .holdsOthers, label: chunk.label))
       }
       self.ledger.extend(Slot(Int(chunk.books[generation.lane])), by: more)
+      if request.purpose != .prefetch { self.dropSurplus(for: size, &after) }
       return nil
     }
   }
@@ -210,6 +213,8 @@ extension PoolCore {
     chunk.stamp.store(RecencyClock.advance(clock), ordering: .relaxed)
     ledger.settle(slot, size: size, use: table.use(of: slot))
 
+    // What the last product's end was to be noticed for is over.
+    chunk.word.bitwiseAnd(~(ChunkWord.parked | ChunkWord.parkedByScope), ordering: .acquiringAndReleasing)
     let joiners = generation.joiners
     hold(request, [generation.work.indices[generation.index]])
     for joiner in joiners where joiner.chunks.count == 1 { hold(joiner, [0]) }
@@ -218,8 +223,14 @@ extension PoolCore {
       ledger.markDeparting(slot)
       lingering.append(chunk)
     }
-    // Above a limit, or about to go: the end of its use must be noticed.
-    if generation.departs || ledger.ready > ledger.keepLimit || ledger.overdraft > 0 { watch(chunk, slot) }
+    // About to go, or above a limit, together with what the same request made before: the end of its use must be noticed.
+    if generation.departs { watch(chunk, slot) }
+    if size > 0, ledger.ready > ledger.keepLimit || ledger.overdraft > 0 {
+      for made in generation.work.generations where made.chunk.books[made.lane] >= 0 {
+        let slot = Slot(Int(made.chunk.books[made.lane]))
+        if ledger.state(of: slot) == .ready, ledger.size(of: slot) > 0 { watch(made.chunk, slot) }
+      }
+    }
 
     tallies.generations += 1
     tallies.bytesGenerated &+= size

@@ -32,14 +32,14 @@ extension PoolCore {
 
   /// Goes from step to step until the chunks are ready or cannot be.
   func drive(_ request: Request) throws(ChunkError) {
-    try quote(request, isFirst: true)
+    request.quoteSizes(self)
     var step = locked { self.firstStep(request, &$0) }
     while true {
       switch step {
       case .ready: return
       case .failed(let error): throw error
       case .quote:
-        try quote(request, isFirst: false)
+        request.quoteSizes(self)
         step = locked { self.step(request, &$0) }
       case .work(let work): step = run(work)
       case .workAhead(let work, let index):
@@ -50,19 +50,6 @@ extension PoolCore {
         step = locked { self.step(request, &$0) }
       case .wait: step = park(request)
       }
-    }
-  }
-
-  /// Asks the chunks for their sizes. One that says nonsense is a use, a miss and a refusal like any other.
-  func quote(_ request: Request, isFirst: Bool) throws(ChunkError) {
-    do {
-      try request.quoteSizes(self)
-    } catch {
-      locked { after in
-        if isFirst { self.countUses(of: request) }
-        self.note(refused: error, request, &after)
-      }
-      throw error
     }
   }
 
@@ -94,7 +81,7 @@ extension PoolCore {
       switch stand(of: chunk) {
       case .ready: continue
       case .generating(let generation): return join(generation, request)
-      case .leaving: return waitOrRefuse(request, &after)
+      case .leaving: return waitOrRefuse(request, forOldProduct: true, &after)
       case .empty: missing.append(index)
       }
     }
@@ -103,6 +90,7 @@ extension PoolCore {
       return .ready
     }
     for index in missing where request.quotes[index].version != request.chunks[index].books.version { return .quote }
+    if let error = request.invalidSize(among: missing) { return .failed(error) }
     return requestRoom(for: missing, request, &after)
   }
 
@@ -115,12 +103,7 @@ extension PoolCore {
       let quote = request.quotes[index]
       return RoomNeed(bytes: quote.reservation, group: request.chunks[index].group.index, arenaBytes: quote.arenaBytes)
     }
-    var room = RoomRequest(
-      needs, protectedSince: min(frames.protectedSince, request.sparesUsesSince),
-      thread: UInt(bitPattern: request.thread), mayFreeLate: mayWaitForLateFrees(request),
-      isBestEffort: request.purpose == .prefetch)
-    // What nobody uses yet does not go above what may be kept.
-    if request.purpose == .prefetch { room.spareRoom = ledger.budget - ledger.keepLimit }
+    var room = room(for: needs, request, thread: request.thread, mayFreeLate: mayWaitForLateFrees(request))
     // Those of several that are ready already must not be freed for the others.
     let present = request.chunks.indices.filter { !missing.contains($0) }
     hold(request, present)
@@ -152,6 +135,16 @@ extension PoolCore {
     }
   }
 
+  /// What is asked of the ledger on behalf of a request.
+  func room(for needs: [RoomNeed], _ request: Request, thread: Thread?, mayFreeLate: Bool) -> RoomRequest {
+    var room = RoomRequest(
+      needs, protectedSince: min(frames.protectedSince, request.sparesUsesSince), thread: UInt(bitPattern: thread),
+      mayFreeLate: mayFreeLate, isBestEffort: request.purpose == .prefetch)
+    // What nobody uses yet does not go above what may be kept.
+    if request.purpose == .prefetch { room.spareRoom = ledger.budget - ledger.keepLimit }
+    return room
+  }
+
   /// How things stand with a chunk.
   private enum Stand {
     case ready
@@ -181,15 +174,19 @@ extension PoolCore {
           return .workAhead(generation.work, generation.index)
         }
         let chain = request.context.generating
-        let start = chain.firstIndex { $0 === generation.chunk } ?? 0
-        return .failed(.recursive(chain[start...].map(\.label) + [generation.chunk.label]))
+        if let start = chain.firstIndex(where: { $0 === generation.chunk }) {
+          return .failed(.recursive(chain[start...].map(\.label) + [generation.chunk.label]))
+        }
+        // Else it is making room for it, and what it frees wants it.
       }
       if request.context.isInsideFree { return .failed(.noRoom(numbers(request, request.bytes, .insideFree))) }
     }
     leavePlace(request)
     if let thread = request.thread {
       if let labels = Waits.add(thread, generation) {
-        return .failed(.recursive(request.context.generating.map(\.label) + labels))
+        // What this thread began before the ring only leads to it.
+        let chain = request.context.generating.map(\.label)
+        return .failed(.recursive(chain[(chain.lastIndex(of: labels.last!) ?? 0)...] + labels))
       }
     }
     generation.joiners.append(request)

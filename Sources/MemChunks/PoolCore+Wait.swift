@@ -5,9 +5,12 @@ import Synchronization
 // Who may wait for what. The rule behind all of it: nobody waits for something that might be waiting for them.
 extension PoolCore {
   /// Queues a request that found no room, or says why it must not wait.
-  func waitOrRefuse(_ request: Request, _ after: inout Aftermath) -> Request.Step {
+  ///
+  /// - Parameter forOldProduct: what is missing is not room but the chunk's only lane.
+  func waitOrRefuse(_ request: Request, forOldProduct: Bool = false, _ after: inout Aftermath) -> Request.Step {
     if let reason = obstacle(to: request) ?? hopelessness(of: request) {
-      return .failed(.noRoom(numbers(request, request.bytes, reason)))
+      let isLane = forOldProduct && reason != .insideFree && reason != .bestEffort
+      return .failed(.noRoom(numbers(request, request.bytes, isLane ? .oldProductInUse : reason)))
     }
     return enqueue(request)
   }
@@ -48,9 +51,12 @@ extension PoolCore {
   private func hopelessness(of request: Request) -> ChunkError.NoRoom.Reason? {
     if request.deadline != nil || freesRunning > 0 || isSomethingRunning(besides: request.thread) { return nil }
     if !request.context.generating.isEmpty { return .holdsOthers }
+    // Who holds nothing may wait for a generation that waits itself, in another pool: nobody waits for who holds nothing.
+    if works.contains(where: { Waits.thread(of: $0) != request.thread }) { return nil }
     // What a token holds may be held by whoever asks, so without a deadline it is not waited for.
     let waitsForPins = request.purpose != .token
     if waitsForPins, ledger.parkedScopes > 0 || frames.closures > 0 || ledger.freeing > 0 { return nil }
+    if waitsForPins, retired.contains(where: { table.isUsedByScope($0) }) { return nil }
     if table.dying > 0, !request.isOutOfPatience {
       // The thread that lets go of a chunk frees it in a moment - unless it is the one that asks, from that chunk's
       // deinit. There is no telling, so it is waited for, but not for long.
@@ -121,8 +127,8 @@ extension PoolCore {
       locked { self.serve(&$0) }
       for pool in Activity.pools(of: thread, besides: self) { pool.locked { pool.serve(&$0) } }
     }
-    workerWillSleep(thread)
-    defer { workerWoke(thread) }
+    Self.workerWillSleep(thread)
+    defer { Self.workerWoke(thread) }
     while true {
       let (parker, limit) = lock.withLock { (request.parker!, request.patience ?? request.deadline) }
       let isWoken = parker.sleep(atMost: limit.map { $0 > time() ? $0 - time() : 0 })

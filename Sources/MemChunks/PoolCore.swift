@@ -25,6 +25,8 @@ final class PoolCore: @unchecked Sendable {
   @exclusivity(unchecked) var works: [Work] = []
   /// Victims whose `free()` is running, or about to.
   @exclusivity(unchecked) var freesRunning = 0
+  /// Products that are out of date and still in use. Few, and soon gone.
+  @exclusivity(unchecked) var retired: [Slot] = []
   @exclusivity(unchecked) var generationLimit = Int.max
   @exclusivity(unchecked) var frames = FrameBook()
   @exclusivity(unchecked) var tallies = Tallies()
@@ -65,7 +67,7 @@ final class PoolCore: @unchecked Sendable {
     let result = body(&after)
     close(&after)
     lock.unlock()
-    if !after.isEmpty { finish(after) }
+    if !after.isEmpty { finish(consume after) }
     return result
   }
 
@@ -111,9 +113,9 @@ struct Aftermath {
 extension PoolCore {
   /// Does what was left, without the lock. Freeing may leave more to be done; that is done too.
   ///
-  /// Everything is freed before any other code of the user's runs: that code may wait for room, and must not wait for
-  /// what this very thread is about to free.
-  func finish(_ first: Aftermath) {
+  /// Everything is freed before any other code of the user's runs, so that such code finds the room. It must not wait for
+  /// more: the thread may be in the middle of a request, with room in its hands.
+  func finish(_ first: consuming Aftermath) {
     var rounds = [first]
     while true {
       let after = rounds[rounds.count - 1]
@@ -128,11 +130,15 @@ extension PoolCore {
       lock.unlock()
       rounds.append(next)
     }
-    for after in rounds {
-      for wake in after.wakes { wake() }
-      deliver(after.events)
+    Activity.run(.telling, self, nil) { _ in
+      for after in rounds {
+        for wake in after.wakes { wake() }
+        deliver(after.events)
+      }
+      if rounds.contains(where: { $0.trimsHeap }) { mc_trim_heap() }
+      // The last references to what is let go of end here.
+      rounds = []
     }
-    if rounds.contains(where: { $0.trimsHeap }) { mc_trim_heap() }
   }
 
   /// Hands events to the observer, in the order in which this thread made them.

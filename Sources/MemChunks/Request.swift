@@ -49,6 +49,7 @@ final class Request: @unchecked Sendable {
 
   /// What the asking thread already holds, in any pool: why it may have to be refused instead of waiting.
   struct Context {
+    /// It runs `free()`, an observer or a last release for a pool, which cannot go on before that returns.
     var isInsideFree = false
     /// Scopes and frames are open.
     var holdsScopes = false
@@ -61,7 +62,7 @@ final class Request: @unchecked Sendable {
     init(_ thread: Thread) {
       holdsScopes = thread.pointee.scopes > 0
       guard thread.pointee.activity != nil else { return }
-      isInsideFree = Activity.isInside(.freeing, thread)
+      isInsideFree = Activity.isInside(.freeing, thread) || Activity.isInside(.telling, thread)
       generating = Activity.generating(thread)
     }
   }
@@ -113,20 +114,27 @@ final class Request: @unchecked Sendable {
   }
 
   /// Bytes it would need if none of its chunks were ready.
-  var bytes: Int { quotes.reduce(0) { $0 + $1.reservation } }
+  var bytes: Int { quotes.reduce(0) { min($0 + min(max(0, $1.reservation), ByteCount.most), ByteCount.most) } }
 
   /// Asks the chunks for their sizes. Runs their code: never under the lock.
-  func quoteSizes(_ core: PoolCore) throws(ChunkError) {
+  func quoteSizes(_ core: PoolCore) {
     let versions = core.lock.withLock { chunks.map(\.books.version) }
     quotes.removeAll(keepingCapacity: true)
     for (chunk, version) in zip(chunks, versions) {
       var quote = chunk.quote()
       quote.version = version
-      for size in [quote.size, quote.peak] where size < 0 || size > ByteCount.most {
-        throw ChunkError.invalidSize(label: chunk.label, size: size)
-      }
       quotes.append(quote)
     }
+  }
+
+  /// The error, if a chunk that is to be generated says that it takes what no chunk can.
+  func invalidSize(among missing: [Int]) -> ChunkError? {
+    for index in missing {
+      for size in [quotes[index].size, quotes[index].peak] where size < 0 || size > ByteCount.most {
+        return .invalidSize(label: chunks[index].label, size: size)
+      }
+    }
+    return nil
   }
 }
 

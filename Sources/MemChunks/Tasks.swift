@@ -71,7 +71,7 @@ extension PoolCore {
   func obtainForTask(_ chunks: [MemChunk], _ purpose: Request.Purpose, _ limit: Duration?) async throws -> Request {
     if isForked { throw ChunkError.poolClosed(label: chunks.first?.label ?? "", afterFork: true) }
     let request = Request(chunks, purpose, thread: nil, deadline: limit.map { deadline(in: $0) })
-    try quote(request, isFirst: true)
+    request.quoteSizes(self)
     let timer = limit.map { limit in
       Task {
         try await Task.sleep(for: limit)
@@ -83,6 +83,8 @@ extension PoolCore {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         locked { after in
           request.continuation = continuation
+          // Cancelled, or out of time, before it could be answered.
+          guard !request.isDecided else { return after.answered.append(request) }
           let step = self.firstStep(request, &after)
           if case .wait = step { return }
           self.drive(task: request, step, &after)
@@ -116,12 +118,8 @@ extension PoolCore {
       Waits.setThread(mc_thread_current()!, of: work)
       next = run(work)
     } else {
-      do {
-        try quote(request, isFirst: false)
-        next = locked { self.step(request, &$0) }
-      } catch {
-        next = .failed(error)
-      }
+      request.quoteSizes(self)
+      next = locked { self.step(request, &$0) }
     }
     locked { self.drive(task: request, next, &$0) }
   }

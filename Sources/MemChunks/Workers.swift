@@ -106,23 +106,25 @@ extension PoolCore {
     }
   }
 
-  /// The calling thread is about to sleep in a request. If it is a worker, another may take its place.
-  func workerWillSleep(_ thread: Thread) {
-    guard isWorker(thread) else { return }
-    lock.withLock {
-      workers.asleep += 1
-      startWorkerIfNeeded()
+  /// The calling thread is about to sleep in a request, of this pool or of another. If it is a worker, another may
+  /// take its place.
+  static func workerWillSleep(_ thread: Thread) {
+    guard let home = employer(of: thread) else { return }
+    home.lock.withLock {
+      home.workers.asleep += 1
+      _ = home.startWorkerIfNeeded()
     }
   }
 
-  func workerWoke(_ thread: Thread) {
-    guard isWorker(thread) else { return }
-    lock.withLock { workers.asleep -= 1 }
+  static func workerWoke(_ thread: Thread) {
+    guard let home = employer(of: thread) else { return }
+    home.lock.withLock { home.workers.asleep -= 1 }
   }
 
-  private func isWorker(_ thread: Thread) -> Bool {
-    let me = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
-    return Activity.first(of: thread) { $0.kind == Activity.worker.rawValue && $0.pool == me } != nil
+  /// The pool whose worker the calling thread is.
+  private static func employer(of thread: Thread) -> PoolCore? {
+    guard let record = Activity.first(of: thread, where: { $0.kind == Activity.worker.rawValue }) else { return nil }
+    return Unmanaged<PoolCore>.fromOpaque(record.pointee.pool).takeUnretainedValue()
   }
 
   /// The pool is closed: idle threads end. Those at work end when there is nothing left to do.

@@ -28,47 +28,65 @@ extension LedgerModel {
       let share = share(of: group, in: request.needs)
       if share > groups[group].limit { return .tooLarge(limit: groups[group].limit, group: group) }
     }
-    if !request.isBestEffort, named.count == 1, bytes >= groups[named[0]].refused {
+    if !request.isBestEffort, isRemembered(bytes, named, request.needs) {
       // A memory must never be of another opinion than a look.
       var other = self
       other.forgetRefusals()
       guard case .refused = other.ask(request) else { return .rememberedWrongly }
       return .refused
     }
-    guard let victims = look(for: bytes, named, request) else {
-      remember(bytes, named, request)
-      return .refused
+    switch look(for: bytes, named, request) {
+    case .enough(let victims):
+      promise(bytes, named, request.needs, victims)
+      return .granted(victims: victims)
+    case .short where request.isBestEffort || !seesAll(request): break
+    case .short(in: nil): refused = min(refused, bytes)
+    case .short(in: let group?):
+      groups[group].refused = min(groups[group].refused, share(of: group, in: request.needs))
     }
-    promise(bytes, named, request.needs, victims)
-    return .granted(victims: victims)
+    return .refused
   }
 
-  /// Chooses victims; nil, and everybody is back in line, when they do not suffice.
-  private mutating func look(for needed: Int, _ named: [Int], _ request: RoomRequest) -> [Int]? {
-    let shortage = needed - room
+  /// How a look ended: with victims, or short of bytes, within a group's limit or at all.
+  private enum Outcome {
+    case enough([Int])
+    case short(in: Int?)
+  }
+
+  /// Chooses victims; everybody is back in line when they do not suffice.
+  private mutating func look(for needed: Int, _ named: [Int], _ request: RoomRequest) -> Outcome {
+    // What needs no bytes fits, whatever is counted.
+    let shortage = needed > 0 ? needed - room : 0
     var shortages: [Int] = []
     var walk = Walk(
       protectedSince: request.protectedSince, thread: request.thread, mayFreeLate: request.mayFreeLate)
     // Bytes that nobody is known to use are compared first, so that many refusals need no look.
-    if shortage > bytesInLine(walk) { return nil }
+    if shortage > bytesInLine(walk) { return .short(in: nil) }
     for group in named {
       let limit = groups[group].limit
-      let short = limit == .max ? 0 : share(of: group, in: request.needs) - (limit - counted(in: group))
-      if short > bytes(where: { $0.group == group && $0.isInLine }) { return nil }
+      let bytes = share(of: group, in: request.needs)
+      let short = limit == .max || bytes == 0 ? 0 : max(0, bytes - (limit - counted(in: group)))
+      if short > self.bytes(where: { $0.group == group && $0.isInLine }) { return .short(in: group) }
       shortages.append(short)
     }
     var victims: [Int] = []
     for (group, short) in zip(named, shortages) {
       while sum(victims, in: group) < short {
-        guard let victim = takeNext(&walk, in: group) else { return takeBack(victims) }
+        guard let victim = takeNext(&walk, in: group) else {
+          takeBack(victims)
+          return .short(in: group)
+        }
         victims.append(victim)
       }
     }
     while sum(victims, in: nil) < shortage {
-      guard let victim = takeNext(&walk, in: nil) else { return takeBack(victims) }
+      guard let victim = takeNext(&walk, in: nil) else {
+        takeBack(victims)
+        return .short(in: nil)
+      }
       victims.append(victim)
     }
-    return victims
+    return .enough(victims)
   }
 
   /// Takes the chunk whose turn it is; whoever is found in use on the way is parked.
@@ -117,19 +135,23 @@ extension LedgerModel {
     return age != otherAge ? age > otherAge : stamp < otherStamp
   }
 
-  private mutating func takeBack(_ victims: [Int]) -> [Int]? {
+  private mutating func takeBack(_ victims: [Int]) {
     for victim in victims {
       owner.unclaim(Slot(victim))
       chunks[victim].state = .ready
     }
-    return nil
   }
 
-  private mutating func remember(_ bytes: Int, _ named: [Int], _ request: RoomRequest) {
-    guard !request.isBestEffort, named.count == 1 else { return }
+  private func isRemembered(_ bytes: Int, _ named: [Int], _ needs: [RoomNeed]) -> Bool {
+    for group in named where share(of: group, in: needs) >= groups[group].refused { return true }
+    return bytes >= refused
+  }
+
+  /// Whether no group is closed to a request. If one is, its refusal has a reason of its own.
+  private func seesAll(_ request: RoomRequest) -> Bool {
     let walk = Walk(protectedSince: .max, thread: request.thread, mayFreeLate: request.mayFreeLate)
-    for group in groups.indices where !isOpen(group, walk) { return }
-    groups[named[0]].refused = min(groups[named[0]].refused, bytes)
+    for group in groups.indices where !isOpen(group, walk) { return false }
+    return true
   }
 
   private mutating func promise(_ bytes: Int, _ named: [Int], _ needs: [RoomNeed], _ victims: [Int]) {
@@ -148,9 +170,10 @@ extension LedgerModel {
     var bytes = 0
     for need in needs { bytes += need.bytes }
     for group in groupsNamed(in: needs) where groups[group].limit != .max {
-      if counted(in: group) + share(of: group, in: needs) > groups[group].limit { return false }
+      let share = share(of: group, in: needs)
+      if share > 0, counted(in: group) + share > groups[group].limit { return false }
     }
-    return bytes <= room
+    return bytes == 0 || bytes <= room
   }
 }
 

@@ -31,7 +31,7 @@ package struct LedgerModel {
     var weight: Double
     var boundTo: UInt = 0
     var isLive = true
-    /// The least that was refused since something changed; a request for as much is refused without a look.
+    /// The least that its limit refused since something changed; as much is refused without a look.
     var refused = Int.max
   }
 
@@ -58,6 +58,8 @@ package struct LedgerModel {
   /// Least recently used first; else the largest first, among equals the least recently used.
   let goesByRecency: Bool
   var peak = 0
+  /// The least that was refused because there was not so much at all, since something changed.
+  var refused = Int.max
   var chunks: [Chunk] = []
   var groups = [Group(limit: .max, weight: 1)]
   var promises: [Promise] = []
@@ -127,6 +129,7 @@ extension LedgerModel {
 
   /// Something happened that could turn a refusal into a grant.
   mutating func forgetRefusals() {
+    refused = .max
     for index in groups.indices { groups[index].refused = .max }
   }
 }

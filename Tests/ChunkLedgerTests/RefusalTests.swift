@@ -115,7 +115,7 @@ import Testing
     #expect(others.owner.claims == 2)
   }
 
-  @Test("each group has a memory of its own")
+  @Test("what a group's limit refuses says nothing to other groups")
   func perGroup() {
     let (books, slots, _) = full()
     let group = books.ledger.addGroup(limit: 10, weight: 1)
@@ -124,5 +124,33 @@ import Testing
     // Refused by the limit of the group, whose only chunk is still generating.
     #expect(books.ask(10, group: group) == .refused)
     #expect(books.ask(10) == .granted([slots[0]]))
+  }
+
+  @Test("what there is not at all is refused to every group, and to several at once, after one look")
+  func acrossGroups() {
+    let (books, _, stamp) = full()
+    let groups = (0..<3).map { _ in books.ledger.addGroup(limit: .max, weight: 1) }
+    let several = RoomRequest(groups.map { RoomNeed(bytes: 20, group: $0) }, protectedSince: stamp)
+    #expect(books.ask(several) == .refused)
+    #expect(books.owner.claims == 2)
+    #expect(books.ask(several) == .refused)
+    #expect(books.ask(60, group: groups[1], protectedSince: stamp) == .refused)
+    #expect(books.ask(60, protectedSince: stamp) == .refused)
+    #expect(books.owner.claims == 2)
+  }
+
+  @Test("several at once remember which group's limit was in the way")
+  func severalByLimit() {
+    let books = Books(budget: 200)
+    let group = books.ledger.addGroup(limit: 40, weight: 1)
+    let own = books.add([20, 20], group: group)
+    let frame = books.owner.seats[own[0].index].stamp
+    let needs = [RoomNeed(bytes: 10, group: .pool), RoomNeed(bytes: 30, group: group)]
+    #expect(books.ask(RoomRequest(needs, protectedSince: frame)) == .refused)
+    #expect(books.owner.claims == 1)
+    #expect(books.ask(RoomRequest(needs, protectedSince: frame)) == .refused)
+    #expect(books.ask(35, group: group, protectedSince: frame) == .refused)
+    #expect(books.owner.claims == 1)
+    #expect(books.ask(20, group: group, protectedSince: frame) == .granted([own[0]]))
   }
 }

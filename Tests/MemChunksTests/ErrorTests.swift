@@ -180,4 +180,37 @@ struct ErrorTests {
     #expect(pool.used.bytes == 0)
     pool._checkInvariants()
   }
+
+  @Test("The largest sizes that are valid, several at once: refused, without an overflow")
+  func largestSizes() throws {
+    let pool = ChunkPool(budget: .bytes(.max))
+    let most = pool.budget.bytes
+    let chunks = pool.tracked(9, of: most)
+    guard case .tooLarge(_, let needed, most, nil)? = chunkError({ try pool.withReady(chunks) {} }) else {
+      Issue.record("several times the largest size was not refused")
+      return
+    }
+    #expect(needed > most && pool.used.bytes == 0)
+    chunks[0].declaredSize = 1
+    let other = pool.tracked("other", most)
+    try chunks[0].withReady { #expect(refusal { try other.ensureReady() }?.free == most - 1) }
+    pool._checkInvariants()
+  }
+
+  @Test("What a ready chunk says of its size is not asked of it again")
+  func readyChunksAreNotJudged() throws {
+    let pool = ChunkPool(budget: .bytes(10))
+    let chunks = pool.tracked(2, of: 3)
+    try chunks[0].ensureReady()
+    chunks[0].declaredSize = -1
+    try pool.withReady(chunks) { #expect(pool.used.bytes == 6) }
+    chunks[1].discard()
+    chunks[1].declaredSize = .max
+    guard case .invalidSize("c1", .max)? = chunkError({ try pool.withReady(chunks) {} }) else {
+      Issue.record("an invalid size was not found")
+      return
+    }
+    #expect(chunks[0].isReady && pool.statistics.pinned == 0)
+    pool._checkInvariants()
+  }
 }

@@ -171,6 +171,23 @@ struct LimitTests {
     pool._checkInvariants()
   }
 
+  @Test("Case 13: a chunk of no bytes is generated even where too much is counted already")
+  func zeroSizedAboveTheLimits() throws {
+    let pool = ChunkPool(budget: .bytes(10))
+    let group = ChunkGroup(in: pool, label: "g")
+    let held = pool.tracked("held", 8, group: group), empty = pool.tracked("empty", 0, group: group)
+    let pin = try held.pin()
+    pool.budget = .bytes(5)
+    group.limit = .bytes(2)
+    try empty.withReady { #expect(pool.statistics.overdraft == 3) }
+    let buffer = BufferChunk(in: pool, group: group, size: 0) { _ in }
+    try pool.withReady([empty, buffer]) {}
+    #expect(empty.isReady && buffer.isReady && held.isReady)
+    pin.unpin()
+    #expect(pool.used.bytes == 0)
+    pool._checkInvariants()
+  }
+
   @Test("Case 17: two groups hold their limits, and their sum holds the budget")
   func twoGroups() throws {
     let pool = ChunkPool(budget: .bytes(10))
