@@ -108,3 +108,6 @@ public func ends(within seconds: Int = patience, _ body: @escaping @Sendable () 
   }
   return await watch.isDone(within: seconds)
 }
+
+/// Lets other threads run.
+public func yieldThread() { sched_yield() }
