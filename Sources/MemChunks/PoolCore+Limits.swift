@@ -76,7 +76,7 @@ extension PoolCore {
 
   /// Makes the process smaller after a large drop: free pages of the arena go back to the system, and what the C
   /// library kept of other memory.
-  private func giveBack(above target: Int) {
+  func giveBack(above target: Int) {
     locked { after in
       let excess = max(0, self.ledger.ready + self.ledger.arena.warmBytes - target)
       let spare = self.ledger.arena.warmBytes - self.ledger.pledged

@@ -95,7 +95,10 @@ extension PoolCore {
       if responds { self.dropSurplus(for: 0, &after) }
       return responds
     }
-    if responds { locked { _ in self.pressure.responded(from: start, to: self.time()) } }
+    guard responds else { return }
+    // Whoever reports pressure wants the memory, not its place in our books.
+    giveBack(above: lock.withLock { ledger.keepLimit })
+    locked { _ in self.pressure.responded(from: start, to: self.time()) }
   }
 }
 
