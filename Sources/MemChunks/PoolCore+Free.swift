@@ -47,6 +47,8 @@ extension PoolCore {
     let slot = Slot(Int(chunk.books[lane]))
     let size = ledger.size(of: slot)
     var lateBytes = 0
+    // None of them may go under the lock: their deinit takes it.
+    after.releases += parts as [AnyObject]
     for part in parts where !part.isFinished {
       part.isCounted = true
       part.bytes = min(part.bytes, size - lateBytes)

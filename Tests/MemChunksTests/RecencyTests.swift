@@ -171,5 +171,6 @@ struct RecencyTests {
     try pool.tracked("last", 5).ensureReady()
     #expect(log.freed == ["leaving"])
     pool._checkInvariants()
+    keep(chunks + [leaving])
   }
 }
