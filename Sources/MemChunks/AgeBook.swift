@@ -5,7 +5,7 @@
 struct AgeBook {
   private var pairs: [(time: UInt64, stamp: UInt64)] = []
 
-  /// Notes that every use until now has a stamp of at most `stamp`.
+  /// Notes that every use until now has a stamp of at most `stamp`, and every later one a higher stamp.
   mutating func note(stamp: UInt64, at time: UInt64) {
     if let last = pairs.last, time <= last.time {
       pairs[pairs.count - 1].stamp = max(last.stamp, stamp)

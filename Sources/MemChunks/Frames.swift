@@ -44,7 +44,7 @@ extension PoolCore {
     if isForked { return }
     locked { after in
       self.frames.end(id, isClosure: isClosure)
-      self.ages.note(stamp: RecencyClock.latest(self.clock), at: self.time())
+      self.ages.note(stamp: RecencyClock.advance(self.clock), at: self.time())
       self.ledger.noteChange()
       if self.ledger.departing > 0 {
         for slot in self.ledger.departingSlots() { self.freeIfUnused(slot, .discarded, &after) }

@@ -24,7 +24,7 @@ extension PoolCore {
       chunk.word.bitwiseAnd(~(ChunkWord.parked | ChunkWord.parkedByScope), ordering: .acquiringAndReleasing)
       if ledger.isParked(slot) { ledger.unpark(slot, use: table.use(of: slot)) }
       if ledger.departs(slot) { freeIfUnused(slot, .discarded, &after) }
-      dropSurplus(for: 0, &after)
+      if ledger.size(of: slot) > 0 || ledger.state(of: slot) != .ready { dropSurplus(for: 0, &after) }
     case .ready where ledger.isParked(slot): parkIfUsed(chunk, slot)
     default: break
     }

@@ -47,12 +47,16 @@ extension PoolCore {
     let slot = Slot(Int(chunk.books[lane]))
     let size = ledger.size(of: slot)
     var lateBytes = 0
+    // None of them may go under the lock: their deinit takes it.
+    after.releases += parts as [AnyObject]
     for part in parts where !part.isFinished {
       part.isCounted = true
       part.bytes = min(part.bytes, size - lateBytes)
       lateBytes += part.bytes
     }
     chunk.books[lane] = -1
+    // An empty chunk may say another size than a ready one: whoever asked meanwhile asks again.
+    chunk.books.version &+= 1
     table.clear(slot)
     // Nobody adds them up any more once the chunk has no seat.
     addUses(of: chunk)

@@ -197,8 +197,16 @@ extension PoolCore {
         return .noRoom(self.numbers(request, size, .holdsOthers, label: chunk.label))
       }
       self.ledger.extend(Slot(Int(chunk.books[generation.lane])), by: more)
-      if request.purpose != .prefetch { self.dropSurplus(for: size, &after) }
+      if request.purpose != .prefetch { self.dropSurplus(for: size + self.bytesToCome(in: generation.work), &after) }
       return nil
+    }
+  }
+
+  /// What is promised to the generations of a work that have not begun.
+  private func bytesToCome(in work: Work) -> Int {
+    work.generations.reduce(0) { sum, generation in
+      let slot = generation.chunk.books[generation.lane]
+      return generation.isStarted || slot < 0 ? sum : sum + ledger.size(of: Slot(Int(slot)))
     }
   }
 

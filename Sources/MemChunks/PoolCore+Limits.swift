@@ -89,7 +89,7 @@ extension PoolCore {
   /// Done whenever the pool does something slow on behalf of somebody.
   func visit(_ after: inout Aftermath) {
     let now = time()
-    ages.note(stamp: RecencyClock.latest(clock), at: now)
+    ages.note(stamp: RecencyClock.advance(clock), at: now)
     if pressure.recover(now: now) { updateKeepLimit() }
     if !lingering.isEmpty {
       let chunks = lingering

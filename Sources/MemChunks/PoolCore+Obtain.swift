@@ -54,7 +54,6 @@ extension PoolCore {
   }
 
   func firstStep(_ request: Request, _ after: inout Aftermath) -> Request.Step {
-    _ = RecencyClock.advance(clock)
     visit(&after)
     countUses(of: request)
     // What was only waiting to go is gone before others are asked to.

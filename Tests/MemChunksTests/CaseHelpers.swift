@@ -74,6 +74,10 @@ extension ChunkGroup.Totals {
 /// Chunks that are ready, by label.
 func readyLabels(_ chunks: [TrackedChunk]) -> [String] { chunks.filter(\.isReady).map(\.label) }
 
+/// Says that these chunks are still there. An optimised build lets go of a chunk after its last mention, and so frees it.
+@inline(never)
+func keep(_ chunks: [MemChunk]) { withExtendedLifetime(chunks) {} }
+
 /// A pin as an object, so that an array can hold it.
 final class HeldPin {
   private let pin: Pin<MemChunk>

@@ -169,6 +169,7 @@ struct FrameTests {
       let wanted = pool.tracked(2, of: 3, "wanted")
       #expect(pool.prefetch(wanted).wait().map(\.label) == ["wanted0"])
       #expect(recent.isReady && !old.isReady && pool.used.bytes == 6)
+      keep(wanted)
     }
     pool.keepLimit = .bytes(0)
     #expect(pool.prefetch(pool.tracked(1, of: 3)).wait().isEmpty)

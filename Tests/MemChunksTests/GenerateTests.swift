@@ -150,6 +150,7 @@ struct GenerateTests {
     pool._checkInvariants()
     chunk.discard()
     #expect(pool.used.bytes == 2)
+    keep(others)
   }
 
   @Test("Case 8: larger than declared and it cannot fit: freed again, and the error says so")
@@ -195,6 +196,7 @@ struct GenerateTests {
     try flat.ensureReady()
     #expect(during.current?.reserved == 5 && pool.used.bytes == 11)
     pool._checkInvariants()
+    keep(others + [decoder, flat])
   }
 
   @Test("Case 9: a buffer's scratch is counted beside its pages")

@@ -42,6 +42,7 @@ struct GroupTests {
     // Both at once: two of its own for the limit, then the oldest for the rest.
     try pool.withReady([members[0], members[3], pool.tracked("six", 4, log: log)]) {}
     #expect(log.freed.dropFirst(3).prefix(3) == ["m1", "m2", "o1"])
+    keep(others + members)
     pool._checkInvariants()
   }
 

@@ -20,6 +20,7 @@ struct LimitTests {
     pool.budget = .bytes(0)
     #expect(pool.used.bytes == 0 && log.freed == ["c1", "c2", "c3", "c4", "c0"])
     pool._checkInvariants()
+    keep(chunks)
   }
 
   @Test("Case 11: pinned excess is reported, and freed as pins end")

@@ -15,7 +15,7 @@ struct ModelTests {
   /// `MEMCHUNK_MODEL_STEPS` says how many operations in all, and `MEMCHUNK_MODEL_SEED` where the seeds begin.
   private static func number(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
 
-  private static let steps = number("MEMCHUNK_MODEL_STEPS") ?? 60_000
+  private static let steps = number("MEMCHUNK_MODEL_STEPS") ?? 24_000
   private static let firstSeed = number("MEMCHUNK_MODEL_SEED") ?? 1
   /// A pool lives so many operations.
   private static let stepsPerSeed = 2_000

@@ -91,6 +91,29 @@ struct RecencyTests {
     pool._checkInvariants()
   }
 
+  @Test("Case 19: ages: what was used after the pool last looked at the clock is not as old as that look")
+  func agesOfHits() throws {
+    let clock = ManualClock()
+    let pool = ChunkPool(budget: .bytes(10), time: clock.read)
+    let chunks = pool.tracked(3, of: 2)
+    for chunk in chunks { try chunk.ensureReady() }
+    // The end of a frame is a look at the clock.
+    pool.frame {}
+    clock.advance(by: .seconds(60))
+    // A hit: the pool does not look at the clock.
+    try chunks[1].ensureReady()
+    clock.advance(by: .seconds(1))
+    pool.free(unusedFor: .seconds(30))
+    #expect(readyLabels(chunks) == ["c1"])
+    clock.advance(by: .seconds(28))
+    pool.free(unusedFor: .seconds(30))
+    #expect(readyLabels(chunks) == ["c1"])
+    clock.advance(by: .seconds(2))
+    pool.free(unusedFor: .seconds(30))
+    #expect(readyLabels(chunks).isEmpty)
+    pool._checkInvariants()
+  }
+
   @Test("Case 20: looking is not a use")
   func lookingDoesNotTouch() throws {
     let pool = ChunkPool(budget: .bytes(10))
@@ -148,5 +171,6 @@ struct RecencyTests {
     try pool.tracked("last", 5).ensureReady()
     #expect(log.freed == ["leaving"])
     pool._checkInvariants()
+    keep(chunks + [leaving])
   }
 }

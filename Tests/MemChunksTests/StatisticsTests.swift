@@ -47,6 +47,7 @@ struct StatisticsTests {
     let numbers = pool.statistics
     #expect(numbers.misses == 3 && numbers.hits == 3)
     #expect(pool.snapshot().map(\.uses).sorted() == [1, 2, 3])
+    keep(chunks)
   }
 
   @Test("All counters, over generations, frees, failures and refusals")
@@ -71,6 +72,7 @@ struct StatisticsTests {
     pool.resetPeak()
     numbers = pool.statistics
     #expect(numbers.peak == 4 && numbers.pinned == 0)
+    keep(chunks)
   }
 
   @Test("A snapshot lists what is not empty in the order in which it would be freed, with its state")
@@ -107,6 +109,7 @@ struct StatisticsTests {
     old.unpin()
     #expect(!pool.snapshot().contains { $0.state != .ready })
     pool._checkInvariants()
+    keep(chunks + [value, last])
   }
 
   @Test("print(pool) is a table: totals, then the chunks, the next victim first, in columns")
@@ -140,6 +143,7 @@ struct StatisticsTests {
     for chunk in many { try chunk.ensureReady() }
     #expect("\(pool)".hasSuffix("and 12 more\n"))
     #expect("\(pool)".split(separator: "\n").count == 2 + 1 + 40 + 1)
+    keep(many + [glass, nameless])
   }
 
   @Test("The observer hears of everything, outside the lock, and may use the pool")

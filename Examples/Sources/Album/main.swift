@@ -5,7 +5,7 @@ import MemChunks
 
 let pool = ChunkPool(budget: .megabytes(4))
 let pages = (0..<8).map { number in
-  BufferChunk(in: pool, size: 1 << 20, label: "page \(number)") { bytes in
+  BufferChunk(in: pool, label: "page \(number)", size: 1 << 20) { bytes in
     for offset in 0..<bytes.byteCount { bytes.storeBytes(of: UInt8(number), toByteOffset: offset, as: UInt8.self) }
   }
 }
@@ -20,16 +20,23 @@ func sum(of page: BufferChunk) async throws -> Int {
 // Eight tasks share room for four pages.
 let total = try await withThrowingTaskGroup(of: Int.self) { tasks in
   for page in pages { tasks.addTask { try await sum(of: page) } }
-  return try await tasks.reduce(0, +)
+  var total = 0
+  for try await sum in tasks { total += sum }
+  return total
 }
 print("the sum of all pages: \(total)")
 precondition(total == (0..<8).reduce(0, +) << 20)
 
-// A pin keeps a page across other work, also when memory is short.
-let pin = try await pages[3].pin()
-pool.pressure = .critical
-print("under pressure: \(pages.filter(\.isReady).count) page stays ready, the one that is in use")
-precondition(pages[3].isReady)
-_ = consume pin
-pool.pressure = .normal
-print("when nobody uses it: \(pages.filter(\.isReady).count) pages are ready")
+/// Looks at a page while memory gets short. The pin keeps the page across the `await`.
+func lookAt(_ page: BufferChunk) async throws {
+  let pin = try await page.pin()
+  pool.report(.critical)  // as a source of pressure would
+  await Task.yield()
+  print("under pressure: \(pages.filter(\.isReady).count) page stays ready, the one that is in use")
+  precondition(pin.withBytes { $0.byteCount } == 1 << 20 && pages.filter(\.isReady).count == 1)
+  pin.unpin()
+}
+try await lookAt(pages[3])
+precondition(!pages[3].isReady)
+print("when nobody uses it, it goes too: \(pages.filter(\.isReady).count) pages are ready")
+pool.report(.normal)

@@ -12,7 +12,8 @@ extension ModelRun {
   func touch(_ pair: Pair) {
     note("touch \(pair.model.name)")
     let limit = limit
-    compare(answer(limit) { try pair.real.ensureReady(waitingUpTo: limit) }, model.want([pair.model], .touch), limit)
+    let real = answer(limit) { try pair.real.ensureReady(waitingUpTo: limit) }
+    compare(real, model.want([pair.model], .touch), limit, [pair])
   }
 
   func pin(_ chosen: [Pair], several: Bool) {
@@ -29,7 +30,7 @@ extension ModelRun {
       }
     }
     let expected = model.want(chosen.map(\.model), .hold, several: several)
-    compare(real, expected, limit, isToken: true)
+    compare(real, expected, limit, chosen)
     if expected == .ready, let letGo {
       tokens.append(Token(chosen.map { ($0.model, $0.model.product!) }, letGo))
     }
@@ -70,7 +71,7 @@ extension ModelRun {
       }
     }
     if expected == nil { expected = model.want(chosen.map(\.model), .hold, several: several) }
-    compare(real, expected!, limit)
+    compare(real, expected!, limit, chosen)
     for (chunk, product) in held { model.endUse(of: chunk, product) }
   }
 
@@ -134,16 +135,23 @@ extension ModelRun {
 
   private func compare(
     _ real: (answer: Model.Answer, reason: ChunkError.NoRoom.Reason?), _ expected: Model.Answer, _ limit: Duration?,
-    isToken: Bool = false
+    _ chosen: [Pair]
   ) {
     switch (real.answer, expected) {
     case (.noRoom(let needed, _, _, _, _), .noRoomAfter(let expected)):
       if needed != expected { fail("needed \(needed), not \(expected)") }
     case (.noRoom, .noRoom):
       if real.answer != expected { fail("\(real.answer), not \(expected)") }
-      let holds = model.ready > 0 || !model.frames.isEmpty
       let reason: ChunkError.NoRoom.Reason =
-        limit != nil ? .deadline : depth > 0 ? .holdsOthers : holds ? .heldByTokens : .nothingToFree
+        if limit != nil {
+          .deadline
+        } else if chosen.contains(where: { $0.model.product == nil && $0.model.retired.count == $0.model.lanes }) {
+          .oldProductInUse
+        } else if depth > 0 {
+          .holdsOthers
+        } else {
+          model.ready > 0 || !model.frames.isEmpty ? .heldByTokens : .nothingToFree
+        }
       if real.reason != reason { fail("refused because \(real.reason!), not because \(reason)") }
     default: if real.answer != expected { fail("\(real.answer), not \(expected)") }
     }

@@ -46,7 +46,6 @@ extension PoolModel {
       letGo(held)
       return .answer(error)
     }
-    let bytes = missing.reduce(0) { $0 + $1.need }
     let since = min(protectedSince, sparing)
     let spare = purpose == .prefetch ? budget - keepLimit : 0
     guard let victims = victims(for: missing.map { ($0.group, $0.need) }, since, spare) else {
@@ -64,8 +63,10 @@ extension PoolModel {
     var isStale = false
     for (index, chunk) in missing.enumerated() {
       let isInvalidated = chunk.next == .isInvalidated
-      if let error = generate(chunk, purpose, sparing, bytes, &held) {
-        for other in missing[(index + 1)...] { reserved[other.group] -= other.need }
+      let rest = missing[(index + 1)...]
+      let toCome = rest.reduce(0) { $0 + $1.need }
+      if let error = generate(chunk, purpose, sparing, toCome, &held) {
+        for other in rest { reserved[other.group] -= other.need }
         letGo(held)
         isAfterward = true
         return .answer(error)
@@ -79,7 +80,7 @@ extension PoolModel {
 
   /// Makes one product in its reserved room; an error if that fails.
   private mutating func generate(
-    _ chunk: Chunk, _ purpose: Purpose, _ sparing: Int, _ bytes: Int, _ held: inout [(Chunk, Product)]
+    _ chunk: Chunk, _ purpose: Purpose, _ sparing: Int, _ toCome: Int, _ held: inout [(Chunk, Product)]
   ) -> Answer? {
     let next = chunk.next
     chunk.next = .works
@@ -92,7 +93,7 @@ extension PoolModel {
     let size = chunk.sizeAfter ?? chunk.size
     var error: Answer? = size < 0 ? .invalidSize : nil
     if size > reservation {
-      error = grow(chunk, from: reservation, to: size, purpose, sparing)
+      error = grow(chunk, from: reservation, to: size, toCome, purpose, sparing)
       if error == nil { reservation = size }
     }
     reserved[chunk.group] -= reservation
@@ -116,7 +117,7 @@ extension PoolModel {
 
   /// Room for what came out larger.
   private mutating func grow(
-    _ chunk: Chunk, from reservation: Int, to size: Int, _ purpose: Purpose, _ sparing: Int
+    _ chunk: Chunk, from reservation: Int, to size: Int, _ toCome: Int, _ purpose: Purpose, _ sparing: Int
   ) -> Answer? {
     let limit = min(budget, groupLimits[chunk.group] ?? .max)
     if size > limit {
@@ -130,7 +131,7 @@ extension PoolModel {
     for victim in victims { free(victim, "room") }
     guard fits(more) else { return .noRoomAfter(needed: size) }
     reserved[chunk.group] += size - reservation
-    if purpose != .prefetch { dropSurplus(for: size) }
+    if purpose != .prefetch { dropSurplus(for: size + toCome) }
     return nil
   }
 
@@ -140,7 +141,7 @@ extension PoolModel {
   }
 
   private mutating func letGo(_ held: [(Chunk, Product)]) {
-    for (chunk, product) in held { endUse(of: chunk, product, always: true) }
+    for (chunk, product) in held { endUse(of: chunk, product) }
   }
 
   private func refusal(_ wanted: [Chunk]) -> Answer {

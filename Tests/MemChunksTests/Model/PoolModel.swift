@@ -181,7 +181,7 @@ extension PoolModel {
   }
 
   /// Somebody lets go of a product.
-  mutating func endUse(of chunk: Chunk, _ product: Product, always: Bool = false) {
+  mutating func endUse(of chunk: Chunk, _ product: Product) {
     product.users -= 1
     guard product.users == 0 else { return }
     if let index = chunk.retired.firstIndex(where: { $0 === product }) {
@@ -192,6 +192,6 @@ extension PoolModel {
     let goes = product.departs && chunk.stamp <= protectedSince
     if goes { free(chunk, "discarded") }
     // The end of a use of nothing is not noticed.
-    if product.size > 0 || goes || always { dropSurplus() }
+    if product.size > 0 || goes { dropSurplus() }
   }
 }
