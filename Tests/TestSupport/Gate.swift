@@ -39,6 +39,13 @@ public final class Gate: @unchecked Sendable {
     pthread_mutex_unlock(mutex)
   }
 
+  /// Whether it has been opened.
+  public var isOpened: Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return isOpen
+  }
+
   /// Waits until the gate is open.
   public func wait() {
     pthread_mutex_lock(mutex)
