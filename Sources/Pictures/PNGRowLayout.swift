@@ -31,8 +31,8 @@ struct PNGRowLayout {
   private let paletteByteCount: Int
   private let expandedByteCount: Int
 
-  /// Bytes of compressed pixels that are read at a time; more of them did not read faster.
-  private static let windowByteCount = 16 << 10
+  /// Bytes of the file that are read at a time. Half as many made inflating 3 in 100 slower, twice as many no faster.
+  private static let windowByteCount = 8 << 10
 
   init(_ header: PNGHeader, format: PNGRowReader.Format, inflater: cpr_inflater) {
     self.header = header

@@ -58,7 +58,7 @@ public final class PNGRowReader {
   }
 
   /// The bytes that reading such a picture takes: the inflater's state, two rows as the file has them, one as it is
-  /// given out if that differs, and 16 KB of compressed bytes.
+  /// given out if that differs, and 8 KB of compressed bytes.
   ///
   /// What is not in it is the source's own, and a few hundred bytes of the reader itself.
   public static func byteCount(for header: PNGHeader, format: Format, inflater: Inflater) -> Int {

@@ -1,5 +1,4 @@
 import Pictures
-import TestSupport
 
 /// PNG files put together by hand, right or wrong in just the way that a test wants.
 enum PNGPieces {
@@ -7,8 +6,10 @@ enum PNGPieces {
   static let end = chunk("IEND", [])
 
   /// A chunk with its length and the right checksum.
-  static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
-    let named = Array(name.utf8) + data
+  static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] { chunk(Array(name.utf8), data) }
+
+  static func chunk(_ name: [UInt8], _ data: [UInt8]) -> [UInt8] {
+    let named = name + data
     var checksum: UInt32 = .max
     for byte in named {
       checksum ^= UInt32(byte)

@@ -138,7 +138,7 @@ import Testing
     let fast = PNGRowReader.byteCount(for: header, format: .rgba8, inflater: .fast)
     #expect(small <= fast)
     // State, window and two rows.
-    #expect(small < 42 << 10 + 16 << 10 + 2 * 16_100)
+    #expect(small < (42 << 10) + (8 << 10) + 2 * 16_100)
   }
 }
 
