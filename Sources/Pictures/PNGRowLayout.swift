@@ -38,7 +38,8 @@ struct PNGRowLayout {
     self.header = header
     pixelByteCount = header.colorType.channelCount * header.bitDepth / 8
     rowByteCount = pixelByteCount * header.width
-    mostFileBytes = 16 * (rowByteCount + 1) * header.height + (64 << 20)
+    // With limits raised far enough, sides alone can exceed 64 bits.
+    mostFileBytes = 16 * header.height * min(rowByteCount + 1, Int.max / 32 / header.height) + (64 << 20)
     stateByteCount = Self.aligned(cpr_inflater_byte_count(inflater))
     paletteByteCount = header.colorType == .indexed ? PNGColors.paletteByteCount : 0
     let isGivenOutAsItIs = header.colorType == .truecolorAlpha && header.bitDepth == 8 && format == .rgba8

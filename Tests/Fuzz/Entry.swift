@@ -22,6 +22,7 @@ public func fuzzerInitialize(_ count: UnsafeMutableRawPointer, _ arguments: Unsa
   return 0
 }
 
+/// Tries one input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzerTestOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   fuzz(Array(UnsafeBufferPointer(start: bytes, count: count)))

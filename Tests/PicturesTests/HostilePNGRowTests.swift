@@ -125,6 +125,13 @@ import Testing
     }
   }
 
+  @Test func theLargestSidesOverflowNothing() throws {
+    let side = Int(Int32.max)
+    let start = PNGPieces.start(width: side, height: side, depth: 16)
+    let header = try PNGHeader(BytesSource(start), limits: PNGLimits(side: side))
+    #expect(PNGRowReader.byteCount(for: header, format: .rgba16, inflater: .small) > 3 * 8 * side)
+  }
+
   @Test func anotherPictureThanTheOneAskedForIsRefused() throws {
     let other = try PNGHeader(BytesSource(PNGPieces.start(width: 3, height: 3)))
     #expect(throws: PictureError.changed(file: "picture.png")) {
