@@ -40,7 +40,7 @@ public final class ChunkGroup: Sendable {
   /// The most the group may count, in bytes; nil for no limit of its own. Lowering it frees at once.
   public var limit: ByteCount? {
     get {
-      let limit = core.lock.withLock { core.ledger.limit(of: index) }
+      let limit = core.read { core.ledger.limit(of: index) }
       return limit == .max ? nil : .bytes(limit)
     }
     set { core.setLimit(newValue?.bytes ?? .max, of: index) }
@@ -48,13 +48,13 @@ public final class ChunkGroup: Sendable {
 
   /// How long its chunks are kept beside others; see `init`.
   public var weight: Double {
-    get { core.lock.withLock { core.ledger.weight(of: index) } }
+    get { core.read { core.ledger.weight(of: index) } }
     set { core.locked { _ in self.core.ledger.setWeight(max(newValue, .leastNonzeroMagnitude), of: self.index) } }
   }
 
   /// What the group counts now, in bytes.
   public var totals: Totals {
-    let totals = core.lock.withLock { core.ledger.totals(of: index) }
+    let totals = core.read { core.ledger.totals(of: index) }
     return Totals(ready: totals.ready, reserved: totals.reserved, freeing: totals.freeing)
   }
 

@@ -33,7 +33,7 @@ public final class ChunkPool: Sendable {
   /// Lowering it frees unused chunks at once, down to it; what is in use goes when its use ends, and until
   /// then is reported as `statistics.overdraft`. Raising it regenerates nothing.
   public var budget: ByteCount {
-    get { .bytes(core.lock.withLock { core.ledger.budget }) }
+    get { .bytes(core.read { core.ledger.budget }) }
     set { core.setBudget(newValue.bytes) }
   }
 
@@ -41,7 +41,7 @@ public final class ChunkPool: Sendable {
   ///
   /// With none at all, each use generates, and frees when the last use ends.
   public var keepLimit: ByteCount? {
-    get { core.lock.withLock { core.pressure.keepLimit }.map { .bytes($0) } }
+    get { core.read { core.pressure.keepLimit }.map { .bytes($0) } }
     set { core.setKeepLimit(newValue?.bytes) }
   }
 
@@ -49,7 +49,7 @@ public final class ChunkPool: Sendable {
   /// so that they cannot wait for themselves.
   public var generationLimit: Int? {
     get {
-      let limit = core.lock.withLock { core.generationLimit }
+      let limit = core.read { core.generationLimit }
       return limit == .max ? nil : limit
     }
     set {

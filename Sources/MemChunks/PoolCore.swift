@@ -59,9 +59,19 @@ final class PoolCore: @unchecked Sendable {
   /// its chunks hold may be shared, so nothing is locked and nothing freed.
   var isForked: Bool { mc_fork_count() != forks }
 
+  private func requireOwnProcess() {
+    precondition(!isForked, "a pool made before fork() must not be used in the child; make a pool of its own there")
+  }
+
+  /// Runs `body`, which changes nothing, under the lock.
+  func read<R>(_ body: () -> R) -> R {
+    requireOwnProcess()
+    return lock.withLock(body)
+  }
+
   /// Runs `body` under the lock, then does what it left to be done.
   func locked<R>(_ body: (inout Aftermath) -> R) -> R {
-    precondition(!isForked, "a pool made before fork() must not be used in the child; make a pool of its own there")
+    requireOwnProcess()
     var after = Aftermath()
     lock.lock()
     let result = body(&after)

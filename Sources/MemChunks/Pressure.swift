@@ -111,11 +111,11 @@ extension ChunkPool {
   public func report(_ level: PressureLevel) { core.report(level) }
 
   /// The level last reported.
-  public var pressure: PressureLevel { core.lock.withLock { core.pressure.level } }
+  public var pressure: PressureLevel { core.read { core.pressure.level } }
 
   /// What may be kept at each level.
   public var keepShares: KeepShares {
-    get { core.lock.withLock { core.pressure.shares } }
+    get { core.read { core.pressure.shares } }
     set { core.locked { _ in self.core.pressure.shares = newValue } }
   }
 }

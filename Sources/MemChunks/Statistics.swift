@@ -129,7 +129,7 @@ extension ChunkPool {
   public var statistics: PoolStatistics { core.statistics() }
 
   /// Everything that is counted now, in bytes. O(1).
-  public var used: ByteCount { .bytes(core.lock.withLock { core.ledger.counted }) }
+  public var used: ByteCount { .bytes(core.read { core.ledger.counted }) }
 
   /// Lets `statistics.peak` begin anew at what is counted now.
   public func resetPeak() { core.locked { _ in self.core.ledger.resetPeak() } }

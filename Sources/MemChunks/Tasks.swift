@@ -35,7 +35,7 @@ extension MemChunk {
   /// To be asked inside `generate()`, now and then when that takes long: false when all tasks that waited for it were
   /// cancelled. Then `generate()` may throw and save the work.
   public final var isWanted: Bool {
-    core.lock.withLock {
+    core.read {
       guard let generation = books.generation else { return true }
       return !generation.work.request.isAbandoned || generation.joiners.contains { !$0.isAbandoned }
     }
