@@ -27,7 +27,10 @@ let package = Package(
     .systemLibrary(name: "CSpng", pkgConfig: "spng", providers: [.apt(["libspng-dev"]), .brew(["libspng"])]),
     .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"]), .brew(["libzip"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"]), .brew(["expat"])]),
-    .target(name: "Pictures", dependencies: ["MemChunks", "CSpng"], swiftSettings: strict),
+    // ISA-L is loaded at run time, so that neither a build nor a start needs it.
+    .target(
+      name: "CPNGRows", linkerSettings: [.linkedLibrary("z"), .linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "Pictures", dependencies: ["MemChunks", "CSpng", "CPNGRows"], swiftSettings: strict),
     .target(name: "Cards", dependencies: ["Pictures", "CZip", "CExpat"], swiftSettings: strict),
 
     // Programs.

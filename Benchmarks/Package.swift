@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Speed is measured here and never in the test suite. The rivals are Foundation's NSCache and what people write
-// by hand: a dictionary behind a mutex.
+// by hand: a dictionary behind a mutex. For rows of PNG files it is libspng.
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
@@ -13,7 +13,13 @@ let package = Package(
       dependencies: [.product(name: "MemChunks", package: "MemChunk")],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
-      ])
+      ]),
+    .executableTarget(
+      name: "RowBenchmarks",
+      dependencies: [.product(name: "Pictures", package: "MemChunk")],
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

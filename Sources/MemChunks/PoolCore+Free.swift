@@ -39,6 +39,7 @@ extension PoolCore {
     }
     // The reference may be the last, and its release runs the chunk's deinit.
     after.releases.append(victim.chunk)
+    if !lingering.isEmpty, !victim.chunk.books.hasSlot { lingering.removeAll { $0 === victim.chunk } }
   }
 
   private func vacate(

@@ -18,7 +18,11 @@ private final class Texture: TrackedChunk, @unchecked Sendable {
   override func detachProduct() -> (@Sendable () -> Void)? {
     guard detaches else { return nil }
     let released = released
-    return { released.withLock { $0.append(threadName()) } }
+    let deallocate = detachMemory()
+    return {
+      deallocate()
+      released.withLock { $0.append(threadName()) }
+    }
   }
 }
 

@@ -117,6 +117,24 @@ struct InvalidationTests {
     checkNothingIsLeft(of: pool)
   }
 
+  @Test("Case 44: discarded while it is generated, then freed: the pool does not keep it, nor it the pool")
+  func discardedIsLetGo() throws {
+    weak var handle: ChunkPool?
+    weak var gone: TrackedChunk?
+    do {
+      let pool = ChunkPool(budget: .bytes(20))
+      let chunk = TrackedChunk(in: pool, label: "chunk", size: 6)
+      chunk.hooks.generate = { chunk in
+        chunk.discard()
+        #expect(pool.used == .bytes(6))
+      }
+      try chunk.withReady {}
+      #expect(chunk.frees == 1)
+      (handle, gone) = (pool, chunk)
+    }
+    #expect(gone == nil && handle == nil)
+  }
+
   @Test("Case 54: a value is changed while in use: old users keep the old one, both are counted, the next sees the new")
   func changedInUse() throws {
     let pool = ChunkPool(budget: .bytes(20))

@@ -208,6 +208,7 @@ struct PressureTests {
     // A level that rises is answered at once.
     pool.report(.critical)
     #expect(pool.statistics.ready == 0)
+    keep(chunks)
   }
 }
 

@@ -172,6 +172,7 @@ struct ReentrancyTests {
     try chunks[0].ensureReady()
     #expect(chunks.allSatisfy { $0.generations == 1 && $0.isReady })
     #expect(pool.used == .bytes(100))
+    keep(chunks)
     checkNothingIsLeft(of: pool)
   }
 

@@ -62,6 +62,7 @@ import Testing
         #expect(Self.residentPages(starts[1], 32 * Self.page) == 32)
         #expect(pool.used == .bytes(64 * Self.page))
       }
+      keep(chunks)
     }
 
     @Test("Case 36: trim and critical pressure give pages back, too")

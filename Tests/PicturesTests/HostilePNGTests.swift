@@ -19,21 +19,9 @@ import Testing
     #expect(pool.statistics.generations == 0)
   }
 
-  /// A PNG file that ends after its header.
-  static func headerOnly(width: UInt32, height: UInt32) -> [UInt8] {
-    func bigEndian(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
-    let header = Array("IHDR".utf8) + bigEndian(width) + bigEndian(height) + [8, 6, 0, 0, 0]
-    var checksum: UInt32 = .max
-    for byte in header {
-      checksum ^= UInt32(byte)
-      for _ in 0..<8 { checksum = checksum >> 1 ^ (checksum & 1 == 0 ? 0 : 0xedb8_8320) }
-    }
-    return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + bigEndian(13) + header + bigEndian(~checksum)
-  }
-
   @Test("case 46: a header of 100 000 x 100 000 is refused by size, nothing is allocated")
   func hugeHeader() throws {
-    let path = file(Self.headerOnly(width: 100_000, height: 100_000))
+    let path = file(PNGPieces.start(width: 100_000, height: 100_000))
     #expect(
       throws: PictureError.tooLarge(file: path.description, width: 100_000, height: 100_000, limit: 65_535)
     ) {

@@ -140,6 +140,14 @@ open class TrackedChunk: MemChunk, @unchecked Sendable {
     hooks.freed?(self)
   }
 
+  /// Takes the memory out of the chunk, for `detachProduct()`; what it returns lets it go.
+  public final func detachMemory() -> @Sendable () -> Void {
+    nonisolated(unsafe) let detached = memory!
+    memory = nil
+    move(from: .there, to: .empty)
+    return { detached.deallocate() }
+  }
+
   private func move(from old: Phase, to new: Phase) {
     let (exchanged, found) = phase.compareExchange(
       expected: old.rawValue, desired: new.rawValue, ordering: .acquiringAndReleasing)

@@ -1,0 +1,92 @@
+import CPNGRows
+
+/// The steps of reading rows one by one: what each takes of the whole.
+struct Steps {
+  /// A row with its filter, as it is inflated.
+  private static let rowByteCount = 4 * Photo.side + 1
+
+  private let compressed: [UInt8]
+  private let filtered: [UInt8]
+
+  init(_ photo: Photo) {
+    compressed = Self.compressedPixels(of: photo.file)
+    filtered = Self.inflate(compressed, CPR_SMALL)
+  }
+
+  /// Without the two bytes of the zlib header.
+  private static func compressedPixels(of file: [UInt8]) -> [UInt8] {
+    var pixels: [UInt8] = []
+    var position = 8
+    while position < file.count {
+      let length = file[position..<position + 4].reduce(0) { $0 << 8 | Int($1) }
+      if file[position + 4..<position + 8].elementsEqual("IDAT".utf8) {
+        pixels += file[position + 8..<position + 8 + length]
+      }
+      position += 12 + length
+    }
+    return Array(pixels.dropFirst(2))
+  }
+
+  private static func inflate(_ compressed: [UInt8], _ kind: cpr_inflater) -> [UInt8] {
+    let state = UnsafeMutableRawPointer.allocate(byteCount: cpr_inflater_byte_count(kind), alignment: 16)
+    defer { state.deallocate() }
+    guard cpr_inflate_begin(kind, state) else { return [] }
+    defer { cpr_inflate_end(kind, state) }
+    let all = [UInt8](unsafeUninitializedCapacity: Photo.side * rowByteCount) { buffer, count in
+      compressed.withUnsafeBufferPointer { input in
+        var stream = cpr_stream(
+          input: input.baseAddress, input_count: input.count, output: buffer.baseAddress, output_count: 0)
+        for _ in 0..<Photo.side {
+          stream.output_count = rowByteCount
+          _ = cpr_inflate(kind, state, &stream)
+        }
+      }
+      count = Photo.side * rowByteCount
+    }
+    return all
+  }
+
+  func inflate(_ kind: cpr_inflater) -> Int { Int(Self.inflate(compressed, kind)[0]) }
+
+  func checksum(_ kind: cpr_inflater) -> Int { Int(cpr_crc32(kind, 0, compressed, compressed.count)) }
+
+  /// Copies the rows to where filters are taken off; what that takes is to be subtracted.
+  func copy() -> Int { eachRow { _, _, _ in } }
+
+  func unfilter() -> Int {
+    eachRow { row, previous, count in _ = cpr_unfilter(UInt32(row[-1]), row, previous, count, 4) }
+  }
+
+  /// Widens rows to 16 bits a sample.
+  func expand() -> Int {
+    var pixels = cpr_pixels()
+    pixels.channels = 4
+    pixels.sample_bytes = 1
+    var wide = [UInt16](repeating: 0, count: 4 * Photo.side)
+    for row in 0..<Photo.side {
+      filtered.withUnsafeBufferPointer {
+        cpr_expand_16(&pixels, nil, $0.baseAddress! + row * Self.rowByteCount + 1, Photo.side, &wide)
+      }
+    }
+    return Int(wide[0])
+  }
+
+  private func eachRow(_ body: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt8>, Int) -> Void) -> Int {
+    let size = 16 + Self.rowByteCount + Int(CPR_ROW_MARGIN)
+    var current = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
+    var previous = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
+    defer {
+      current.deallocate()
+      previous.deallocate()
+    }
+    previous.initialize(repeating: 0, count: size)
+    for row in 0..<Photo.side {
+      filtered.withUnsafeBufferPointer {
+        (current + 15).update(from: $0.baseAddress! + row * Self.rowByteCount, count: Self.rowByteCount)
+      }
+      body(current + 16, previous + 16, Self.rowByteCount - 1)
+      swap(&current, &previous)
+    }
+    return Int(previous[16])
+  }
+}

@@ -1,0 +1,171 @@
+internal import CPNGRows
+
+/// Reads a PNG picture row by row, as fast as it goes: 8 or 16 bits a sample, not interlaced.
+///
+/// Where `PNGReader` decodes every kind of PNG through libspng, this reads the kinds that layers and photos are made
+/// of in less than half of the time. It inflates with ISA-L where that is installed, and takes filters off with
+/// vectors. Pixels do not depend on which library inflates, nor does the row at which a damaged file fails; but ISA-L
+/// reads a file whose codes leave some bits without a meaning, as no encoder makes them, where zlib refuses it.
+///
+/// All that it works in is one piece of memory from the caller, `byteCount(for:format:inflater:)` bytes, so that a pool
+/// can count it before it exists and free it while the picture waits. A freed reader is made again from a new source,
+/// and brought to its row by `skipRows(_:)`.
+///
+/// A reader belongs to one thread at a time. Follows the PNG specification, third edition; gamma and colour profiles
+/// are ignored, as `PNGReader` does.
+public final class PNGRowReader {
+  /// What rows come as; alpha is straight, and rows have no gaps.
+  public enum Format: Sendable, Hashable {
+    /// 4 bytes a pixel: red, green, blue, alpha. Samples of 16 bits are rounded to the nearest.
+    case rgba8
+    /// 8 bytes a pixel, each sample in the machine's byte order. Samples of 8 bits are multiplied by 257.
+    case rgba16
+
+    /// Bytes a pixel.
+    public var pixelByteCount: Int { self == .rgba8 ? 4 : 8 }
+  }
+
+  /// How compressed pixels are inflated, a choice between time and memory that no pixel shows.
+  public enum Inflater: Sendable, Hashable {
+    /// zlib, with a state of 41 KB.
+    case small
+    /// ISA-L, with a state of 87 KB, two to three times as fast; the same as `small` where it is not installed.
+    ///
+    /// The library is loaded into the process when this is first used, also for asking how many bytes it takes.
+    case fast
+  }
+
+  /// What the file says about its picture.
+  public let header: PNGHeader
+  /// What rows come as.
+  public let format: Format
+  /// How many rows have been read or skipped.
+  public private(set) var rowsRead = 0
+
+  private let chunks: PNGChunks
+  private let colors: PNGColors
+  private let compressed: PNGPixelStream
+  private let layout: PNGRowLayout
+  private let expanded: UnsafeMutableRawBufferPointer
+  private let palette: UnsafeMutableRawBufferPointer
+  private var current: UnsafeMutablePointer<UInt8>
+  private var previous: UnsafeMutablePointer<UInt8>
+  /// What reading failed with: a stream cannot be taken up behind a damage.
+  private var failure: (any Error)?
+
+  /// Whether a picture is of a kind that this reads; `PNGReader` reads the others.
+  public static func canRead(_ header: PNGHeader) -> Bool {
+    header.bitDepth >= 8 && !header.isInterlaced
+  }
+
+  /// The bytes that reading such a picture takes: the inflater's state, two rows as the file has them, one as it is
+  /// given out if that differs, and 8 KB of compressed bytes.
+  ///
+  /// What is not in it is the source's own, and a few hundred bytes of the reader itself.
+  public static func byteCount(for header: PNGHeader, format: Format, inflater: Inflater) -> Int {
+    PNGRowLayout(header, format: format, inflater: inflater.kind).byteCount
+  }
+
+  /// Prepares to read the picture whose first byte `source` gives next, up to the first row.
+  ///
+  /// - Parameters:
+  ///   - header: What `PNGHeader(_:limits:)` said about this picture.
+  ///   - memory: At least `byteCount(for:format:inflater:)` bytes, aligned to 16, for nobody else's use until the
+  ///     reader is gone. What they hold does not matter.
+  /// - Precondition: `canRead(header)`.
+  /// - Throws: `PictureError.changed` when the picture has another header now, other `PictureError`s naming file,
+  ///   place and reason, and whatever `source` throws.
+  public init(
+    _ source: any PictureSource, header: PNGHeader, format: Format, inflater: Inflater,
+    memory: UnsafeMutableRawBufferPointer
+  ) throws {
+    precondition(Self.canRead(header), "interlaced pictures and low bit depths are PNGReader's")
+    let layout = PNGRowLayout(header, format: format, inflater: inflater.kind)
+    let areas = layout.areas(of: memory)
+    chunks = PNGChunks(source, window: areas.window, inflater: inflater.kind)
+    chunks.mostBytes = layout.mostFileBytes
+    guard try chunks.takeHeader(limits: PNGLimits(side: .max)) == header else {
+      throw PictureError.changed(file: source.name)
+    }
+    colors = try PNGColors(header, from: chunks, palette: areas.palette)
+    compressed = try PNGPixelStream(chunks, inflater: inflater.kind, state: areas.state)
+    self.header = header
+    self.format = format
+    self.layout = layout
+    (current, previous) = areas.rows
+    expanded = areas.expanded
+    palette = areas.palette
+  }
+
+  /// Reads the next row: `header.width` pixels in `format`, valid until the next call; nil after the last one.
+  ///
+  /// Rows of 8 bits need not be aligned. With the last row, the rest of the file has been checked too: a reader that is
+  /// dropped earlier knows nothing of what it has not reached.
+  ///
+  /// - Throws: `PictureError` naming file, place and reason, and whatever the source throws; after that always the same.
+  public func nextRow() throws -> UnsafeRawBufferPointer? {
+    if rowsRead == header.height { return nil }
+    let row = try advance()
+    guard !expanded.isEmpty, let target = expanded.baseAddress else {
+      return UnsafeRawBufferPointer(start: row, count: layout.rowByteCount)
+    }
+    let colors = palette.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    withUnsafePointer(to: self.colors.pixels) { pixels in
+      switch format {
+      case .rgba8:
+        cpr_expand_8(pixels, colors, row, header.width, target.assumingMemoryBound(to: UInt8.self))
+      case .rgba16:
+        cpr_expand_16(pixels, colors, row, header.width, target.assumingMemoryBound(to: UInt16.self))
+      }
+    }
+    return UnsafeRawBufferPointer(start: target, count: format.pixelByteCount * header.width)
+  }
+
+  /// Passes over the next `count` rows, which takes as long as reading them, but for widening their pixels.
+  ///
+  /// - Precondition: There are that many left.
+  /// - Throws: What `nextRow()` throws.
+  public func skipRows(_ count: Int) throws {
+    precondition(count >= 0 && count <= header.height - rowsRead, "there are not that many rows left")
+    for _ in 0..<count { _ = try advance() }
+  }
+
+  /// Inflates the next row and takes its filter off.
+  private func advance() throws -> UnsafePointer<UInt8> {
+    if let failure { throw failure }
+    do {
+      swap(&current, &previous)
+      chunks.stage = .row(rowsRead + 1, of: header.height)
+      let filtered = current - 1
+      try compressed.read(1 + layout.rowByteCount, into: filtered)
+      guard
+        cpr_unfilter(UInt32(filtered[0]), current, previous, layout.rowByteCount, UInt32(layout.pixelByteCount))
+      else {
+        throw chunks.damaged("there is no filter \(filtered[0])")
+      }
+      if rowsRead + 1 == header.height { try finish() }
+    } catch {
+      failure = error
+      throw error
+    }
+    rowsRead += 1
+    return UnsafePointer(current)
+  }
+
+  /// Checks what follows the pixels, up to the end mark: a file without it was cut off, though it has all pixels.
+  private func finish() throws {
+    try compressed.finish()
+    chunks.stage = .epilogue
+    while chunks.kind != .end {
+      if chunks.kind.isCritical { throw chunks.damaged("unexpected \(chunks.name(chunks.kind))") }
+      try chunks.skip()
+      try chunks.begin()
+    }
+    guard chunks.remaining == 0 else { throw chunks.damaged("the end mark has data") }
+    try chunks.end()
+  }
+}
+
+extension PNGRowReader.Inflater {
+  var kind: cpr_inflater { self == .fast ? CPR_FAST : CPR_SMALL }
+}
