@@ -131,7 +131,9 @@ extension PoolCore {
     defer { Self.workerWoke(thread) }
     while true {
       let (parker, limit) = lock.withLock { (request.parker!, request.patience ?? request.deadline) }
-      let isWoken = parker.sleep(atMost: limit.map { $0 > time() ? $0 - time() : 0 })
+      // The clock is read once: it may pass the limit at any moment.
+      let now = time()
+      let isWoken = parker.sleep(atMost: limit.map { $0 > now ? $0 - now : 0 })
       let step = locked { self.wake(request, timedOut: !isWoken, &$0) }
       if let step { return step }
     }
