@@ -44,6 +44,17 @@ enum Activity: Int32 {
     first(of: thread) { $0.kind == kind.rawValue } != nil
   }
 
+  /// How many activities the calling thread is in the middle of.
+  static func depth(of thread: Thread) -> UInt32 {
+    var depth: UInt32 = 0
+    var record = thread.pointee.activity
+    while let current = record {
+      depth += 1
+      record = current.pointee.outer
+    }
+    return depth
+  }
+
   /// The chunks that this thread is generating, outermost first.
   static func generating(_ thread: Thread) -> [MemChunk] {
     var chunks: [MemChunk] = []
@@ -77,18 +88,25 @@ enum Activity: Int32 {
 enum Waits {
   private static let lock = Lock()
 
-  /// Adds the edge from `thread` to `generation`, unless that would close a ring: then the labels on it.
-  static func add(_ thread: Thread, _ generation: Generation) -> [String]? {
+  /// Adds the edge from a thread's request to `generation`, unless that would close a ring: then the labels on it.
+  ///
+  /// A request may wait while its thread still makes something else, in code that it runs before it sleeps. That is made
+  /// deeper than the request was asked, does not wait for it, and is on no ring with it.
+  static func add(_ thread: Thread, depth: UInt32, _ generation: Generation) -> [String]? {
     lock.withLock {
       var labels = [generation.chunk.label]
       var next = generation
       while let worker = next.work.thread {
-        if worker == thread { return labels }
-        guard let further = worker.pointee.waits_for else { break }
+        if worker == thread {
+          guard depth > next.depth else { break }
+          return labels
+        }
+        guard let further = worker.pointee.waits_for, worker.pointee.waits_depth > next.depth else { break }
         next = Unmanaged<Generation>.fromOpaque(further).takeUnretainedValue()
         labels.append(next.chunk.label)
       }
       thread.pointee.waits_for = Unmanaged.passUnretained(generation).toOpaque()
+      thread.pointee.waits_depth = depth
       return nil
     }
   }
@@ -97,8 +115,24 @@ enum Waits {
     lock.withLock { thread.pointee.waits_for = nil }
   }
 
-  static func setThread(_ thread: Thread?, of work: Work) {
-    lock.withLock { work.thread = thread }
+  /// The calling thread takes a work that had none.
+  static func take(_ work: Work, _ thread: Thread) {
+    let depth = Activity.depth(of: thread)
+    lock.withLock {
+      work.thread = thread
+      for generation in work.generations { generation.depth = depth }
+    }
+  }
+
+  /// The calling thread begins to generate.
+  static func begin(_ generation: Generation, _ thread: Thread) {
+    let depth = Activity.depth(of: thread)
+    lock.withLock { generation.depth = depth }
+  }
+
+  /// Whether a request of the thread that makes `generation` is asked inside it, or inside the work it belongs to.
+  static func isInside(_ generation: Generation, _ request: Request) -> Bool {
+    lock.withLock { request.context.depth > generation.depth }
   }
 
   static func thread(of work: Work) -> Thread? {

@@ -105,7 +105,10 @@ extension PoolCore {
     let generation = work.generations[index]
     let chunk = generation.chunk
     let quote = work.request.quotes[work.indices[index]]
-    lock.withLock { generation.isStarted = true }
+    lock.withLock {
+      Waits.begin(generation, mc_thread_current()!)
+      generation.isStarted = true
+    }
     let began = time()
     let size: Int
     var cost: UInt64 = 0

@@ -43,7 +43,8 @@ extension PoolCore {
         step = locked { self.step(request, &$0) }
       case .work(let work): step = run(work)
       case .workAhead(let work, let index):
-        generate(work, index)
+        // Unless code that this thread ran before it slept has made it meanwhile.
+        if lock.withLock({ !work.generations[index].isStarted }) { generate(work, index) }
         step = locked { work.failure.map { .failed($0) } ?? self.step(request, &$0) }
       case .drain:
         freeQueuedHere(request.thread!)
@@ -173,6 +174,8 @@ extension PoolCore {
     if case .generation(let present) = request.place, present === generation { return .wait }
     if let thread = request.thread {
       if Waits.thread(of: generation.work) == thread {
+        // Made by code that the thread runs before it sleeps for this request: looked at anew when that has ended.
+        guard Waits.isInside(generation, request) else { return enqueue(request) }
         // Not begun yet: it is one of several that this thread makes, and another of them needs it first.
         if !generation.isStarted, generation.chunk.books[generation.lane] >= 0 {
           return .workAhead(generation.work, generation.index)
@@ -187,7 +190,7 @@ extension PoolCore {
     }
     leavePlace(request)
     if let thread = request.thread {
-      if let labels = Waits.add(thread, generation) {
+      if let labels = Waits.add(thread, depth: request.context.depth, generation) {
         // What this thread began before the ring only leads to it.
         let chain = request.context.generating.map(\.label)
         return .failed(.recursive(chain[(chain.lastIndex(of: labels.last!) ?? 0)...] + labels))

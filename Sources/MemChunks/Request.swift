@@ -55,6 +55,8 @@ final class Request: @unchecked Sendable {
     var holdsScopes = false
     /// The chunks it is generating, outermost first.
     var generating: [MemChunk] = []
+    /// In how many activities of the thread it is asked: in more than a generation that it is asked inside.
+    var depth: UInt32 = 0
 
     init() {}
 
@@ -64,6 +66,7 @@ final class Request: @unchecked Sendable {
       guard thread.pointee.activity != nil else { return }
       isInsideFree = Activity.isInside(.freeing, thread) || Activity.isInside(.telling, thread)
       generating = Activity.generating(thread)
+      depth = Activity.depth(of: thread)
     }
   }
 
@@ -152,12 +155,15 @@ final class Generation: @unchecked Sendable {
   /// Discarded while it ran: the product goes as soon as it is unused.
   var departs = false
   var isStarted = false
+  /// In how many activities of its thread it is made. Guarded by the lock on waits.
+  var depth: UInt32
 
   init(_ chunk: MemChunk, lane: Int, work: Work, index: Int) {
     self.chunk = chunk
     self.lane = lane
     self.work = work
     self.index = index
+    depth = work.request.context.depth
   }
 }
 

@@ -118,7 +118,7 @@ extension PoolCore {
   private func work(on request: Request, _ first: Request.Step) {
     var next = first
     if case .work(let work) = first {
-      Waits.setThread(mc_thread_current()!, of: work)
+      Waits.take(work, mc_thread_current()!)
       next = run(work)
     } else {
       request.quoteSizes(self)

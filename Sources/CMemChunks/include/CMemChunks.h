@@ -29,6 +29,8 @@ typedef struct mc_thread {
   mc_activity *activity;
   /// The generation that this thread waits for; guarded by the lock on waits.
   void *waits_for;
+  /// How many activities the request that waits was asked in; guarded as well.
+  uint32_t waits_depth;
 } mc_thread;
 
 // The initial-exec model makes the access one instruction; the few bytes fit in what the loader sets aside.
