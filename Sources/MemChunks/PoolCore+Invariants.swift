@@ -18,10 +18,19 @@ extension ChunkPool {
   }
 }
 
+extension ChunkPool {
+  /// How long an idle thread of the pool's stays, in nanoseconds: so that a test can have them come and go.
+  package var _workerPatience: UInt64 {
+    get { core.lock.withLock { core.workers.patience } }
+    set { core.lock.withLock { core.workers.patience = newValue } }
+  }
+}
+
 extension PoolCore {
   fileprivate func firstBrokenInvariant() -> StaticString? {
     if let broken = ledger.firstBrokenInvariant() { return broken }
     if ledger.overdraft == 0, ledger.counted > ledger.budget { return "more is counted than the budget" }
+    if !workers.isConsistent { return "a thread is idle twice, or idle and gone" }
     var dying = 0
     for (index, seat) in table.seats.enumerated() {
       let slot = Slot(index)

@@ -30,6 +30,9 @@ struct Job {
 struct WorkerBook {
   static let most = max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
+  /// How long an idle thread stays, in nanoseconds.
+  var patience: UInt64 = 2_000_000_000
+
   private var uses: [Job] = []
   private var prefetches: [Job] = []
   fileprivate var idle: [Parker] = []
@@ -37,6 +40,9 @@ struct WorkerBook {
   fileprivate var asleep = 0
 
   var hasJobs: Bool { !uses.isEmpty || !prefetches.isEmpty }
+
+  /// Whether every idle thread is there, and idle once.
+  var isConsistent: Bool { idle.count <= count && Set(idle.map { ObjectIdentifier($0) }).count == idle.count }
 
   mutating func add(_ job: Job) {
     if case .use = job.priority { uses.append(job) } else { prefetches.append(job) }
@@ -77,6 +83,10 @@ extension PoolCore {
       let parker = Parker()
       while true {
         lock.lock()
+        let patience = workers.patience
+        // Woken too late or for a job that another has taken, it may still be called idle. Called so twice, a wake would one
+        // day go to a thread that is gone.
+        workers.idle.removeAll { $0 === parker }
         let job = workers.next()
         if job == nil {
           if isClosed {
@@ -89,7 +99,7 @@ extension PoolCore {
         lock.unlock()
         if let job {
           job.run()
-        } else if !parker.sleep(atMost: 2_000_000_000), leaves(parker) {
+        } else if !parker.sleep(atMost: patience), leaves(parker) {
           return
         }
       }

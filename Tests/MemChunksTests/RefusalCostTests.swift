@@ -41,6 +41,7 @@ import Testing
       for chunk in chunks { try chunk.ensureReady() }
       let cost = try costOfRefusals(in: pool)
       frame.end()
+      keep(chunks)
       return cost
     }
 

@@ -18,6 +18,9 @@ enum Stress {
   /// So many rounds as a usual run does, scaled.
   static func rounds(_ usual: Int) -> Int { max(1, usual * percent / 100) }
 
+  /// Does nothing for about so long.
+  static func pause(microseconds: UInt32) { usleep(microseconds) }
+
   /// Whether a use may end like this: ready, refused, out of time, or by an error of the test's own making.
   static func allows(_ outcome: Outcome) -> Bool {
     switch outcome {

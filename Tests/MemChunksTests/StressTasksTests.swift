@@ -92,6 +92,25 @@ struct StressTasksTests {
     #expect(tally.peak <= 60)
   }
 
+  @Test("the pool's threads come and go while there is work now and then, and none of it is lost")
+  func workersComeAndGo() async throws {
+    let pool = ChunkPool(budget: .bytes(10))
+    pool._workerPatience = 20_000
+    let chunks = pool.tracked(2, of: 10)
+    let seed = Stress.seed("workers")
+    try await noHangInTask {
+      var random = SeededGenerator(seed: seed)
+      for round in 0..<Stress.rounds(20_000) {
+        try! await chunks[round % 2].ensureReady()
+        // About as long as an idle thread stays: it leaves just when there is something to do.
+        Stress.pause(microseconds: UInt32.random(in: 0..<120, using: &random))
+        pool._checkInvariants()
+      }
+    }
+    keep(chunks)
+    pool._checkInvariants()
+  }
+
   @Test("pools come and go while tasks and threads use them")
   func pools() async throws {
     let seed = Stress.seed("pools")
