@@ -10,6 +10,8 @@ enum Activity: Int32 {
   case worker = 3
   /// Running what others want to be told or rid of - observers, wake-ups, last releases - in the middle of something.
   case telling = 4
+  /// Asking a chunk for its size before room is made.
+  case sizing = 5
 
   /// Runs `body` as an activity of this thread.
   static func run<R>(
@@ -42,6 +44,12 @@ enum Activity: Int32 {
 
   static func isInside(_ kind: Activity, _ thread: Thread) -> Bool {
     first(of: thread) { $0.kind == kind.rawValue } != nil
+  }
+
+  /// Whether the calling thread runs the chunk's own `size` or `workingPeak` for a request.
+  static func isSizing(_ chunk: MemChunk, _ thread: Thread) -> Bool {
+    let pointer = Unmanaged.passUnretained(chunk).toOpaque()
+    return first(of: thread) { $0.kind == sizing.rawValue && $0.chunk == pointer } != nil
   }
 
   /// How many activities the calling thread is in the middle of.
@@ -78,64 +86,5 @@ enum Activity: Int32 {
       record = current.pointee.outer
     }
     return pools
-  }
-}
-
-/// Which thread waits for which generation, over all pools.
-///
-/// One edge a thread at most, so a ring is found by following edges until one ends or comes back. A lock of its own,
-/// taken inside the pools' locks, because a ring may lead through several pools.
-enum Waits {
-  private static let lock = Lock()
-
-  /// Adds the edge from a thread's request to `generation`, unless that would close a ring: then the labels on it.
-  ///
-  /// A request may wait while its thread still makes something else, in code that it runs before it sleeps. That is made
-  /// deeper than the request was asked, does not wait for it, and is on no ring with it.
-  static func add(_ thread: Thread, depth: UInt32, _ generation: Generation) -> [String]? {
-    lock.withLock {
-      var labels = [generation.chunk.label]
-      var next = generation
-      while let worker = next.work.thread {
-        if worker == thread {
-          guard depth > next.depth else { break }
-          return labels
-        }
-        guard let further = worker.pointee.waits_for, worker.pointee.waits_depth > next.depth else { break }
-        next = Unmanaged<Generation>.fromOpaque(further).takeUnretainedValue()
-        labels.append(next.chunk.label)
-      }
-      thread.pointee.waits_for = Unmanaged.passUnretained(generation).toOpaque()
-      thread.pointee.waits_depth = depth
-      return nil
-    }
-  }
-
-  static func remove(_ thread: Thread) {
-    lock.withLock { thread.pointee.waits_for = nil }
-  }
-
-  /// The calling thread takes a work that had none.
-  static func take(_ work: Work, _ thread: Thread) {
-    let depth = Activity.depth(of: thread)
-    lock.withLock {
-      work.thread = thread
-      for generation in work.generations { generation.depth = depth }
-    }
-  }
-
-  /// The calling thread begins to generate.
-  static func begin(_ generation: Generation, _ thread: Thread) {
-    let depth = Activity.depth(of: thread)
-    lock.withLock { generation.depth = depth }
-  }
-
-  /// Whether a request of the thread that makes `generation` is asked inside it, or inside the work it belongs to.
-  static func isInside(_ generation: Generation, _ request: Request) -> Bool {
-    lock.withLock { request.context.depth > generation.depth }
-  }
-
-  static func thread(of work: Work) -> Thread? {
-    lock.withLock { work.thread }
   }
 }

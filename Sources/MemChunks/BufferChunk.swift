@@ -86,6 +86,9 @@ public final class BufferChunk: MemChunk, @unchecked Sendable {
 
   /// Runs `body` with the bytes; suspends while they are made. `body` is synchronous: to hold the bytes across an
   /// `await`, use `pin()`.
+  ///
+  /// A limit is for waiting, for room or for another's generation: what is generated for this use itself is not cut off by
+  /// it. Cancelling the task ends the use at any time.
   public func withBytes<R>(
     waitingUpTo limit: Duration? = nil, _ body: @Sendable (RawSpan) throws -> R
   ) async throws -> R {

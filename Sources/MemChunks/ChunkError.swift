@@ -20,7 +20,8 @@ public enum ChunkError: Error, Sendable {
   /// `generate()` threw. The failure is not remembered: the next use tries again.
   case generationFailed(label: String, underlying: any Error)
 
-  /// The task was cancelled, or a deadline passed, while it waited for another's generation.
+  /// The task was cancelled; or a deadline passed while it waited for another's generation, or while the chunk was
+  /// invalidated before it was there, again and again.
   case cancelled(label: String, atDeadline: Bool)
 
   /// The pool's handle is gone, or this process is a fork of the one that made the pool.

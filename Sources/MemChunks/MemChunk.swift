@@ -126,8 +126,9 @@ open class MemChunk: @unchecked Sendable {
   ///
   /// A hit takes no lock and allocates nothing.
   ///
-  /// - Parameter limit: how long to wait, at most, for room or for another thread that generates the chunk. Nil, the
-  ///   default: as long as it is certain that the wait will end; where it is not, throws at once.
+  /// - Parameter limit: how long to wait, at most, for room or for another thread that generates the chunk; generating
+  ///   it here is not waiting. Nil, the default: as long as it is certain that the wait will end; where it is not,
+  ///   throws at once.
   /// - Throws: `ChunkError`.
   @inlinable
   public final func ensureReady(waitingUpTo limit: Duration? = nil) throws(ChunkError) {

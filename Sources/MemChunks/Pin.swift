@@ -56,6 +56,9 @@ extension Pinnable {
 
   /// Makes the product ready and holds it until the token goes. Suspends while it is generated; never blocks a thread of
   /// the cooperative pool.
+  ///
+  /// A limit is for waiting, for room or for another's generation: what is generated for this use itself is not cut off by
+  /// it. Cancelling the task ends the use at any time.
   public func pin(waitingUpTo limit: Duration? = nil) async throws -> Pin<Self> {
     if let lane = tryEnterToken() { return Pin(self, lane: lane) }
     let request = try await core.obtainForTask([self], .token, limit)

@@ -1,3 +1,4 @@
+import CMemChunks
 import ChunkLedger
 import Synchronization
 
@@ -75,27 +76,37 @@ extension PoolCore {
   /// The product is out of date. Whoever uses it keeps it until they let go; the next use generates.
   func invalidate(_ chunk: MemChunk) {
     if isForked { return }
+    let thread = mc_thread_current()!
+    // The size that is being asked for is told after this, and is no older than it.
+    let isInSize = Activity.isSizing(chunk, thread)
     locked { after in
-      chunk.books.version &+= 1
-      if let generation = chunk.books.generation {
-        generation.isStale = true
-        return
+      if !isInSize { chunk.books.version &+= 1 }
+      guard let generation = chunk.books.generation else { return self.expire(chunk, &after) }
+      // Thrown away and made anew, a product that invalidates itself would be so for ever.
+      if Waits.maker(of: generation) != thread {
+        generation.outdated = .byOthers
+      } else if generation.outdated == .no {
+        generation.outdated = .byItself
       }
-      let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
-      guard chunk.books[lane] >= 0 else { return }
-      let slot = Slot(Int(chunk.books[lane]))
-      guard self.ledger.state(of: slot) == .ready else { return }
-      if self.clearReady(chunk, lane) {
-        self.ledger.retire(slot)
-        self.retired.append(slot)
-        if chunk.laneCount == 2, chunk.books[1 - lane] < 0 {
-          chunk.word.bitwiseXor(ChunkWord.lane, ordering: .acquiringAndReleasing)
-        }
-      } else {
-        self.ledger.beginFreeing(slot)
-        self.freesRunning += 1
-        after.victims.append(Victim(chunk: chunk, slot: slot, lane: lane, reason: .invalidated))
+    }
+  }
+
+  /// Nobody begins to use a chunk's product from here on: it goes now, or when its last use ends. Under the lock.
+  func expire(_ chunk: MemChunk, _ after: inout Aftermath) {
+    let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
+    guard chunk.books[lane] >= 0 else { return }
+    let slot = Slot(Int(chunk.books[lane]))
+    guard ledger.state(of: slot) == .ready else { return }
+    if clearReady(chunk, lane) {
+      ledger.retire(slot)
+      retired.append(slot)
+      if chunk.laneCount == 2, chunk.books[1 - lane] < 0 {
+        chunk.word.bitwiseXor(ChunkWord.lane, ordering: .acquiringAndReleasing)
       }
+    } else {
+      ledger.beginFreeing(slot)
+      freesRunning += 1
+      after.victims.append(Victim(chunk: chunk, slot: slot, lane: lane, reason: .invalidated))
     }
   }
 
@@ -140,8 +151,13 @@ extension MemChunk {
   /// Says that the product is out of date: what it was generated from has changed.
   ///
   /// Those who are using it keep the old product until they let go; meanwhile both are counted. The
-  /// next use generates. A product that is being generated now is thrown away and made anew. A subclass that keeps
-  /// its product in its own fields can hold only one, so there the next use waits for the old one to be let go.
+  /// next use generates. A subclass that keeps its product in its own fields can hold only one, so there the next use
+  /// waits for the old one to be let go.
+  ///
+  /// A product that is being generated now is thrown away and made anew for those who wait, as often as it is invalidated
+  /// meanwhile: if that goes on for ever, a deadline or cancelling the task ends the use, and nothing else. But what the
+  /// generating thread itself invalidates, from inside the chunk's own `generate()` or from another that the same request
+  /// makes before it, is not begun again. Those who wait for it get that product, once, and the next use generates.
   public final func invalidate() { core.invalidate(self) }
 
   /// Lets the product go now, or as soon as nobody is using it.

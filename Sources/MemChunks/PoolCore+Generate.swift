@@ -2,86 +2,10 @@ import CMemChunks
 import ChunkLedger
 import Synchronization
 
-// From the promise of room to the product.
+// One product: made, counted, and handed to all who wait for it.
 extension PoolCore {
-  /// Frees the victims, takes the room, generates what is to be generated.
-  func run(_ work: Work) -> Request.Step {
-    let request = work.request
-    let frees = work.victims.map { (victim: $0, outcome: runFree($0)) }
-    work.victims = []
-    let (isPlaced, instead) = locked { after -> (Bool, Request.Step) in
-      for free in frees { self.finishFree(free.victim, free.outcome, &after) }
-      self.ledger.release(work.grant)
-      if self.isClosed {
-        self.giveUp(work, &after)
-        return (false, .failed(.poolClosed(label: request.label, afterFork: false)))
-      }
-      if request.isAbandoned, work.generations.allSatisfy({ $0.joiners.isEmpty }) {
-        // Cancelled before it began, and nobody else came: the work is saved.
-        self.giveUp(work, &after)
-        return (false, .failed(.cancelled(label: request.label, atDeadline: false)))
-      }
-      // A victim may have handed back its bytes late; then the room is not there yet, and somebody else may have it.
-      guard self.ledger.canPlace(work.grant) else {
-        self.giveUp(work, &after)
-        return (false, self.step(request, &after))
-      }
-      guard self.place(work) else {
-        self.giveUp(work, &after)
-        let bytes = work.grant.needs.reduce(0) { $0 + $1.bytes }
-        return (false, .failed(.noRoom(self.numbers(request, bytes, .addressSpace))))
-      }
-      self.serve(&after)
-      return (true, .ready)
-    }
-    guard isPlaced else { return instead }
-    for index in work.generations.indices where !work.generations[index].isStarted { generate(work, index) }
-    return locked { after in
-      self.end(work, &after)
-      if request.isAbandoned || work.failure != nil || work.generations.contains(where: { $0.isStale }) {
-        self.unholdAll(request, &after)
-      } else {
-        return .ready
-      }
-      if let failure = work.failure { return .failed(failure) }
-      // Invalidated on the way, or its task was cancelled: looked at anew.
-      return self.step(request, &after)
-    }
-  }
-
-  /// Seats every chunk of a work. False when the arena cannot grow.
-  private func place(_ work: Work) -> Bool {
-    for generation in work.generations {
-      let need = work.grant.needs[generation.index]
-      var slot = ledger.place(need)
-      if slot == nil,
-        arena.addPiece(atLeast: ledger.arena.pages(for: need.arenaBytes), budget: ledger.budget, &ledger.arena)
-      {
-        slot = ledger.place(need)
-      }
-      guard let slot else { return false }
-      let chunk = generation.chunk
-      chunk.books[generation.lane] = Int32(slot.index)
-      table.seat(chunk, lane: generation.lane, in: slot)
-      if need.arenaBytes > 0 { chunk.place(arena.address(of: ledger.pages(of: slot)), in: generation.lane) }
-    }
-    return true
-  }
-
-  /// A work that will not be done: seats are vacated, and those who joined look for themselves.
-  private func giveUp(_ work: Work, _ after: inout Aftermath) {
-    for generation in work.generations { abandon(generation, &after) }
-    unholdAll(work.request, &after)
-    end(work, &after)
-  }
-
-  private func end(_ work: Work, _ after: inout Aftermath) {
-    works.removeAll { $0 === work }
-    serve(&after)
-  }
-
   /// Vacates the seat of a generation that made nothing.
-  private func abandon(_ generation: Generation, _ after: inout Aftermath) {
+  func abandon(_ generation: Generation, _ after: inout Aftermath) {
     let chunk = generation.chunk
     if chunk.books[generation.lane] >= 0 {
       let slot = Slot(Int(chunk.books[generation.lane]))
@@ -89,26 +13,14 @@ extension PoolCore {
       table.clear(slot)
       ledger.abandon(slot)
     }
-    chunk.books.generation = nil
+    close(generation)
     for joiner in generation.joiners { restep(joiner, &after) }
   }
 
-  private func restep(_ request: Request, _ after: inout Aftermath) {
-    leavePlace(request)
-    let next = step(request, &after)
-    if case .wait = next { return }
-    deliver(next, to: request, &after)
-  }
-
-  /// Generates one chunk of a work whose room is taken. A failure is written into the work.
-  func generate(_ work: Work, _ index: Int) {
-    let generation = work.generations[index]
+  /// Generates what the calling thread has begun. A failure is written down in the generation and its work.
+  func generate(_ generation: Generation) {
     let chunk = generation.chunk
-    let quote = work.request.quotes[work.indices[index]]
-    lock.withLock {
-      Waits.begin(generation, mc_thread_current()!)
-      generation.isStarted = true
-    }
+    let quote = generation.work.request.quotes[generation.work.indices[generation.index]]
     let began = time()
     let size: Int
     var cost: UInt64 = 0
@@ -152,7 +64,7 @@ extension PoolCore {
       let counted = min(max(0, size), self.ledger.size(of: Slot(Int(chunk.books[generation.lane]))))
       if let problem {
         self.fail(generation, problem, productOf: counted, &after)
-      } else if generation.isStale {
+      } else if generation.outdated == .byOthers {
         self.dismiss(generation, counted, &after)
         for joiner in generation.joiners { self.restep(joiner, &after) }
       } else {
@@ -165,7 +77,7 @@ extension PoolCore {
   private func dismiss(_ generation: Generation, _ size: Int, _ after: inout Aftermath) {
     let chunk = generation.chunk
     let slot = Slot(Int(chunk.books[generation.lane]))
-    chunk.books.generation = nil
+    close(generation)
     ledger.settle(slot, size: size, use: table.use(of: slot))
     ledger.beginFreeing(slot)
     tallies.generations += 1
@@ -209,7 +121,7 @@ extension PoolCore {
   private func bytesToCome(in work: Work) -> Int {
     work.generations.reduce(0) { sum, generation in
       let slot = generation.chunk.books[generation.lane]
-      return generation.isStarted || slot < 0 ? sum : sum + ledger.size(of: Slot(Int(slot)))
+      return generation.progress == .placed ? sum + ledger.size(of: Slot(Int(slot))) : sum
     }
   }
 
@@ -220,7 +132,7 @@ extension PoolCore {
     let request = generation.work.request
     chunk.books.generations &+= 1
     chunk.books.cost = cost
-    chunk.books.generation = nil
+    close(generation)
     chunk.stamp.store(RecencyClock.advance(clock), ordering: .relaxed)
     ledger.settle(slot, size: size, use: table.use(of: slot))
 
@@ -254,6 +166,8 @@ extension PoolCore {
         restep(joiner, &after)
       }
     }
+    // Those who waited have it, if they hold it.
+    if generation.outdated == .byItself { expire(chunk, &after) }
     serve(&after)
   }
 
@@ -265,15 +179,13 @@ extension PoolCore {
   ) {
     let work = generation.work
     work.failure = error
+    generation.failure = error
     tallies.failures += 1
     for joiner in generation.joiners { deliver(.failed(error), to: joiner, &after) }
     note(failed: generation.chunk, error, &after)
     if let size { dismiss(generation, size, &after) } else { abandon(generation, &after) }
     // All or none: what the same request has not begun is given up. What it has made stays ready.
-    for other in work.generations where !other.isStarted {
-      other.isStarted = true
-      abandon(other, &after)
-    }
+    for other in work.generations where other.progress == .placed { abandon(other, &after) }
     serve(&after)
   }
 }

@@ -26,6 +26,12 @@ extension ChunkPool {
   }
 }
 
+extension ChunkPool {
+  /// How many threads of its own the pool has now, and how many it can have at most.
+  package var _threads: Int { core.lock.withLock { core.workers.count } }
+  package static var _mostThreads: Int { 64 }
+}
+
 extension PoolCore {
   fileprivate func firstBrokenInvariant() -> StaticString? {
     if let broken = ledger.firstBrokenInvariant() { return broken }

@@ -42,10 +42,9 @@ extension PoolCore {
         request.quoteSizes(self)
         step = locked { self.step(request, &$0) }
       case .work(let work): step = run(work)
-      case .workAhead(let work, let index):
-        // Unless code that this thread ran before it slept has made it meanwhile.
-        if lock.withLock({ !work.generations[index].isStarted }) { generate(work, index) }
-        step = locked { work.failure.map { .failed($0) } ?? self.step(request, &$0) }
+      case .workAhead(let generation):
+        generate(generation)
+        step = locked { generation.failure.map { .failed($0) } ?? self.step(request, &$0) }
       case .drain:
         freeQueuedHere(request.thread!)
         step = locked { self.step(request, &$0) }
@@ -64,8 +63,11 @@ extension PoolCore {
 
   /// What a request must do next. Under the lock; repeated whenever something changed.
   func step(_ request: Request, _ after: inout Aftermath) -> Request.Step {
-    let step = decide(request, &after)
-    if case .wait = step { return step }
+    var step = decide(request, &after)
+    if case .wait = step {
+      guard request.isOutOfTime else { return step }
+      step = .failed(outOfTime(request))
+    }
     leavePlace(request)
     if case .failed(let error) = step { note(refused: error, request, &after) }
     return step
@@ -89,7 +91,10 @@ extension PoolCore {
       hold(request, request.chunks.indices)
       return .ready
     }
-    for index in missing where request.quotes[index].version != request.chunks[index].books.version { return .quote }
+    for index in missing where request.quotes[index].version != request.chunks[index].books.version {
+      guard request.isQuotedInVain, request.isPastDeadline(time()) else { return .quote }
+      return .failed(.cancelled(label: request.label, atDeadline: true))
+    }
     if let error = request.invalidSize(among: missing) { return .failed(error) }
     return requestRoom(for: missing, request, &after)
   }
@@ -167,68 +172,5 @@ extension PoolCore {
     guard chunk.laneCount == 2, chunk.books[1 - lane] < 0 else { return .leaving }
     chunk.word.bitwiseXor(ChunkWord.lane, ordering: .acquiringAndReleasing)
     return .empty
-  }
-
-  /// Waits for a generation that is running, unless that would close a ring.
-  private func join(_ generation: Generation, _ request: Request) -> Request.Step {
-    if case .generation(let present) = request.place, present === generation { return .wait }
-    if let thread = request.thread {
-      if Waits.thread(of: generation.work) == thread {
-        // Made by code that the thread runs before it sleeps for this request: looked at anew when that has ended.
-        guard Waits.isInside(generation, request) else { return enqueue(request) }
-        // Not begun yet: it is one of several that this thread makes, and another of them needs it first.
-        if !generation.isStarted, generation.chunk.books[generation.lane] >= 0 {
-          return .workAhead(generation.work, generation.index)
-        }
-        let chain = request.context.generating
-        if let start = chain.firstIndex(where: { $0 === generation.chunk }) {
-          return .failed(.recursive(chain[start...].map(\.label) + [generation.chunk.label]))
-        }
-        // Else it is making room for it, and what it frees wants it.
-      }
-      if request.context.isInsideFree { return .failed(.noRoom(numbers(request, request.bytes, .insideFree))) }
-    }
-    leavePlace(request)
-    if let thread = request.thread {
-      if let labels = Waits.add(thread, depth: request.context.depth, generation) {
-        // What this thread began before the ring only leads to it.
-        let chain = request.context.generating.map(\.label)
-        return .failed(.recursive(chain[(chain.lastIndex(of: labels.last!) ?? 0)...] + labels))
-      }
-    }
-    generation.joiners.append(request)
-    request.place = .generation(generation)
-    prepareToSleep(request)
-    return .wait
-  }
-
-  /// Adds the request as a user of chunks that are ready. Under the lock, so they stay ready.
-  func hold(_ request: Request, _ indices: some Sequence<Int>) {
-    guard request.purpose.holds else { return }
-    for index in indices {
-      request.lanes[index] = hold(request.chunks[index], request.purpose)
-      request.held.append(index)
-    }
-  }
-
-  /// Adds one user to a chunk that is ready, or about to be; returns its lane.
-  func hold(_ chunk: MemChunk, _ purpose: Request.Purpose) -> Int {
-    let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
-    if purpose == .token { chunk.tokens.wrappingAdd(1, ordering: .acquiringAndReleasing) }
-    chunk.word.wrappingAdd(ChunkWord.oneUser(UInt64(lane)), ordering: .acquiringAndReleasing)
-    return lane
-  }
-
-  /// Takes back everything that the request holds: all or none.
-  func unholdAll(_ request: Request, _ after: inout Aftermath) {
-    let held = request.held
-    request.held = []
-    for index in held {
-      let chunk = request.chunks[index]
-      let user = ChunkWord.oneUser(UInt64(request.lanes[index]))
-      chunk.word.wrappingSubtract(user, ordering: .acquiringAndReleasing)
-      if request.purpose == .token { chunk.tokens.wrappingSubtract(1, ordering: .acquiringAndReleasing) }
-      noteEnd(of: chunk, request.lanes[index], &after)
-    }
   }
 }

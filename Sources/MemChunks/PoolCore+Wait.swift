@@ -15,6 +15,48 @@ extension PoolCore {
     return enqueue(request)
   }
 
+  /// Waits for a generation that somebody else makes, or makes it if nobody has begun; unless that would close a ring.
+  func join(_ generation: Generation, _ request: Request) -> Request.Step {
+    if case .generation(let present) = request.place, present === generation { return .wait }
+    guard let thread = request.thread else {
+      leavePlace(request)
+      return wait(for: generation, request)
+    }
+    let isOwn = Waits.maker(of: generation) == thread
+    // Made by code that the thread runs before it sleeps for this request: looked at anew when that has ended.
+    if isOwn, !Waits.isInside(generation, request) { return enqueue(request) }
+    // One of several that this thread makes, and another of them needs it first.
+    if isOwn, generation.progress == .placed { return makeAhead(generation, request) }
+    let chain = request.context.generating
+    if isOwn, let start = chain.firstIndex(where: { $0 === generation.chunk }) {
+      return .failed(.recursive(chain[start...].map(\.label) + [generation.chunk.label]))
+    }
+    // Who makes room for it may be the one that asks, in what it frees for that.
+    if request.context.isInsideFree { return .failed(.noRoom(numbers(request, request.bytes, .insideFree))) }
+    // One of several that another thread makes, which may need first what this one makes. Two of those that waited for
+    // each other would look like a ring, though no chunk needs itself; and who makes something is at it anyway.
+    if generation.progress == .placed, !chain.isEmpty { return makeAhead(generation, request) }
+    leavePlace(request)
+    if let labels = Waits.add(thread, depth: request.context.depth, generation) {
+      // What this thread began before the ring only leads to it.
+      let chain = chain.map(\.label)
+      return .failed(.recursive(chain[(chain.lastIndex(of: labels.last!) ?? 0)...] + labels))
+    }
+    return wait(for: generation, request)
+  }
+
+  private func makeAhead(_ generation: Generation, _ request: Request) -> Request.Step {
+    begin(generation, request.thread!, depth: request.context.depth)
+    return .workAhead(generation)
+  }
+
+  private func wait(for generation: Generation, _ request: Request) -> Request.Step {
+    generation.joiners.append(request)
+    request.place = .generation(generation)
+    prepareToSleep(request)
+    return .wait
+  }
+
   func enqueue(_ request: Request) -> Request.Step {
     if case .queue = request.place { return .wait }
     leavePlace(request)
@@ -94,72 +136,6 @@ extension PoolCore {
     request.place = .nowhere
     request.patience = nil
     if let thread = request.thread { mc_thread_set_waiting(thread, false) }
-  }
-
-  /// Steps every request that waits for room: called whenever something changed that could let it go on, or must
-  /// make it give up. Under the lock.
-  func serve(_ after: inout Aftermath) {
-    guard !queue.isEmpty else { return }
-    for request in queue {
-      guard case .queue = request.place else { continue }
-      let step = step(request, &after)
-      if case .wait = step { continue }
-      deliver(step, to: request, &after)
-    }
-  }
-
-  /// Hands a waiting request its next step. Under the lock.
-  func deliver(_ step: Request.Step, to request: Request, _ after: inout Aftermath) {
-    leavePlace(request)
-    request.delivered = step
-    if let parker = request.parker {
-      parker.wake()
-    } else {
-      drive(task: request, step, &after)
-    }
-  }
-
-  /// The calling thread sleeps until its request gets a step.
-  func park(_ request: Request) -> Request.Step {
-    let thread = request.thread!
-    // Now that this thread waits, others that waited because it was running may have to give up.
-    if !request.context.generating.isEmpty {
-      locked { self.serve(&$0) }
-      for pool in Activity.pools(of: thread, besides: self) { pool.locked { pool.serve(&$0) } }
-    }
-    Self.workerWillSleep(thread)
-    defer { Self.workerWoke(thread) }
-    while true {
-      let (parker, limit) = lock.withLock { (request.parker!, request.patience ?? request.deadline) }
-      // The clock is read once: it may pass the limit at any moment.
-      let now = time()
-      let isWoken = parker.sleep(atMost: limit.map { $0 > now ? $0 - now : 0 })
-      let step = locked { self.wake(request, timedOut: !isWoken, &$0) }
-      if let step { return step }
-    }
-  }
-
-  /// What a thread does that has woken; nil to sleep again. Under the lock.
-  private func wake(_ request: Request, timedOut: Bool, _ after: inout Aftermath) -> Request.Step? {
-    if let step = request.delivered {
-      request.delivered = nil
-      return step
-    }
-    guard timedOut else { return nil }
-    if request.patience != nil {
-      request.patience = nil
-      request.isOutOfPatience = true
-      let step = step(request, &after)
-      if case .wait = step { return nil }
-      return step
-    }
-    let isJoined = if case .generation = request.place { true } else { false }
-    leavePlace(request)
-    let error: ChunkError =
-      isJoined
-      ? .cancelled(label: request.label, atDeadline: true) : .noRoom(numbers(request, request.bytes, .deadline))
-    note(refused: error, request, &after)
-    return .failed(error)
   }
 
   /// How many chunks a refusal looks at to say who holds the room: enough to name them in a small pool, few enough

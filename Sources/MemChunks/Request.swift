@@ -33,8 +33,8 @@ final class Request: @unchecked Sendable {
     case quote
     /// Room is promised: free the victims, then generate.
     case work(Work)
-    /// The chunk is next in this thread's own work: generate it now.
-    case workAhead(Work, Int)
+    /// Begun on behalf of this thread, in its own work or in another's: generate it now.
+    case workAhead(Generation)
     /// Free what was queued for this thread.
     case drain
     case wait
@@ -81,6 +81,7 @@ final class Request: @unchecked Sendable {
   /// Chunks used after this stamp are not freed for it. Prefetches only.
   var sparesUsesSince: UInt64 = .max
   var quotes: [ChunkQuote] = []
+  private(set) var timesQuoted = 0
 
   // Guarded by the pool's lock.
   var lanes: [Int]
@@ -88,6 +89,8 @@ final class Request: @unchecked Sendable {
   var delivered: Step?
   /// Its task was cancelled: nobody wants the answer.
   var isAbandoned = false
+  /// Its deadline passed while it did not wait, so nothing had to end then.
+  var isOutOfTime = false
   /// The task has its answer, or is about to get it.
   var isDecided = false
   /// Which of the chunks it holds so far, in its lanes.
@@ -119,12 +122,20 @@ final class Request: @unchecked Sendable {
   /// Bytes it would need if none of its chunks were ready.
   var bytes: Int { quotes.reduce(0) { min($0 + min(max(0, $1.reservation), ByteCount.most), ByteCount.most) } }
 
+  /// Whether the chunks' sizes go out of date as fast as they are asked for. A few times that is nothing: a victim that
+  /// is made anew says another size.
+  var isQuotedInVain: Bool { timesQuoted > 4 }
+
+  /// Whether it must not wait any more.
+  func isPastDeadline(_ now: @autoclosure () -> UInt64) -> Bool { isOutOfTime || deadline.map { $0 <= now() } ?? false }
+
   /// Asks the chunks for their sizes. Runs their code: never under the lock.
   func quoteSizes(_ core: PoolCore) {
     let versions = core.lock.withLock { chunks.map(\.books.version) }
     quotes.removeAll(keepingCapacity: true)
+    timesQuoted += 1
     for (chunk, version) in zip(chunks, versions) {
-      var quote = chunk.quote()
+      var quote = Activity.run(.sizing, core, chunk) { _ in chunk.quote() }
       quote.version = version
       quotes.append(quote)
     }
@@ -138,53 +149,5 @@ final class Request: @unchecked Sendable {
       }
     }
     return nil
-  }
-}
-
-/// One product being made, from the moment room is promised until it is there or has failed.
-final class Generation: @unchecked Sendable {
-  let chunk: MemChunk
-  let lane: Int
-  /// The work it belongs to, and its number there. The work outlives it.
-  unowned let work: Work
-  let index: Int
-  // Guarded by the pool's lock.
-  var joiners: [Request] = []
-  /// Invalidated while it ran: the product is thrown away.
-  var isStale = false
-  /// Discarded while it ran: the product goes as soon as it is unused.
-  var departs = false
-  var isStarted = false
-  /// In how many activities of its thread it is made. Guarded by the lock on waits.
-  var depth: UInt32
-
-  init(_ chunk: MemChunk, lane: Int, work: Work, index: Int) {
-    self.chunk = chunk
-    self.lane = lane
-    self.work = work
-    self.index = index
-    depth = work.request.context.depth
-  }
-}
-
-/// Room that was promised to a request, and what is to be made in it.
-final class Work: @unchecked Sendable {
-  let request: Request
-  let grant: Grant
-  /// Which of the request's chunks are to be generated.
-  let indices: [Int]
-  var victims: [Victim]
-  var generations: [Generation] = []
-  /// Why it has failed, if it has. Guarded by the pool's lock.
-  var failure: ChunkError?
-  /// The thread that does it; nil until a worker takes it. Guarded by the lock on waits.
-  var thread: Thread?
-
-  init(_ request: Request, _ grant: Grant, indices: [Int], victims: [Victim]) {
-    self.request = request
-    self.grant = grant
-    self.indices = indices
-    self.victims = victims
-    self.thread = request.thread
   }
 }

@@ -5,6 +5,9 @@ import ChunkLedger
 // frees, generations - runs on threads that the pool owns.
 extension MemChunk {
   /// Makes the product ready; suspends while it is generated. See the synchronous form for what that promises.
+  ///
+  /// A limit is for waiting, for room or for another's generation: what is generated for this use itself is not cut off by
+  /// it. Cancelling the task ends the use at any time.
   public final func ensureReady(waitingUpTo limit: Duration? = nil) async throws {
     touch()
     let old = word.wrappingAdd(ChunkWord.oneUse, ordering: .acquiringAndReleasing).oldValue
@@ -15,6 +18,9 @@ extension MemChunk {
   /// Runs `body` with the product ready; suspends while it is generated.
   ///
   /// `body` is synchronous and runs in the calling task. To hold the product across an `await`, use `pin()`.
+  ///
+  /// A limit is for waiting, for room or for another's generation: what is generated for this use itself is not cut off by
+  /// it. Cancelling the task ends the use at any time.
   public final func withReady<R>(
     waitingUpTo limit: Duration? = nil, _ body: @Sendable () throws -> R
   ) async throws -> R {
@@ -37,13 +43,16 @@ extension MemChunk {
   public final var isWanted: Bool {
     core.read {
       guard let generation = books.generation else { return true }
-      return !generation.work.request.isAbandoned || generation.joiners.contains { !$0.isAbandoned }
+      return generation.isLent || !generation.work.request.isAbandoned || generation.joiners.contains { !$0.isAbandoned }
     }
   }
 }
 
 extension ChunkPool {
   /// Runs `body` with several chunks ready at once, all or none; suspends while they are generated.
+  ///
+  /// A limit is for waiting, for room or for another's generation: what is generated for this use itself is not cut off by
+  /// it. Cancelling the task ends the use at any time.
   public func withReady<R>(
     _ chunks: [MemChunk], waitingUpTo limit: Duration? = nil, _ body: @Sendable () throws -> R
   ) async throws -> R {
@@ -55,6 +64,9 @@ extension ChunkPool {
   }
 
   /// Pins several chunks at once, all or none; suspends while they are generated.
+  ///
+  /// A limit is for waiting, for room or for another's generation: what is generated for this use itself is not cut off by
+  /// it. Cancelling the task ends the use at any time.
   public func pin(_ chunks: [MemChunk], waitingUpTo limit: Duration? = nil) async throws -> PinSet {
     let chunks = core.distinct(chunks)
     guard !chunks.isEmpty else { return PinSet([], lanes: []) }
@@ -75,7 +87,7 @@ extension PoolCore {
     let timer = limit.map { limit in
       Task {
         try await Task.sleep(for: limit)
-        self.giveUp(request, atDeadline: true)
+        self.endWait(of: request)
       }
     }
     defer { timer?.cancel() }
@@ -83,7 +95,7 @@ extension PoolCore {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         locked { after in
           request.continuation = continuation
-          // Cancelled, or out of time, before it could be answered.
+          // Cancelled before it could be answered.
           guard !request.isDecided else { return after.answered.append(request) }
           let step = self.firstStep(request, &after)
           if case .wait = step { return }
@@ -91,7 +103,7 @@ extension PoolCore {
         }
       }
     } onCancel: {
-      giveUp(request, atDeadline: false)
+      giveUp(request)
     }
     // What was written for the answer, under the lock, comes before what the task reads of it. The resumption orders them
     // too, but the thread sanitizer does not see that.
@@ -127,21 +139,32 @@ extension PoolCore {
     locked { self.drive(task: request, next, &$0) }
   }
 
-  /// The task was cancelled, or its deadline passed.
-  private func giveUp(_ request: Request, atDeadline: Bool) {
+  /// The task was cancelled.
+  private func giveUp(_ request: Request) {
+    locked { self.answer(request, .cancelled(label: request.label, atDeadline: false), &$0) }
+  }
+
+  /// The task's deadline passed. That ends what it waits for, and nothing that is done on its behalf.
+  private func endWait(of request: Request) {
     locked { after in
-      guard !request.isDecided else { return }
-      request.isDecided = true
-      request.isAbandoned = true
-      var error = ChunkError.cancelled(label: request.label, atDeadline: atDeadline)
-      if atDeadline, case .queue = request.place {
-        error = .noRoom(self.numbers(request, request.bytes, .deadline))
+      if case .nowhere = request.place {
+        request.isOutOfTime = true
+      } else {
+        let error = self.outOfTime(request)
+        self.note(refused: error, request, &after)
+        self.answer(request, error, &after)
       }
-      // If a worker has it, it lets go of everything when it is done.
-      self.leavePlace(request)
-      request.delivered = .failed(error)
-      after.answered.append(request)
     }
+  }
+
+  /// Nobody waits for the request any more. If a worker has it, it lets go of everything when it is done.
+  private func answer(_ request: Request, _ error: ChunkError, _ after: inout Aftermath) {
+    guard !request.isDecided else { return }
+    request.isDecided = true
+    request.isAbandoned = true
+    leavePlace(request)
+    request.delivered = .failed(error)
+    after.answered.append(request)
   }
 }
 

@@ -68,6 +68,9 @@ public final class ValueChunk<Value: Sendable>: MemChunk, @unchecked Sendable {
 
   /// Runs `body` with the value; suspends while it is made. `body` is synchronous: to hold the value across an
   /// `await`, use `pin()`.
+  ///
+  /// A limit is for waiting, for room or for another's generation: what is generated for this use itself is not cut off by
+  /// it. Cancelling the task ends the use at any time.
   public func withReady<R>(
     waitingUpTo limit: Duration? = nil, _ body: @Sendable (borrowing Value) throws -> R
   ) async throws -> R {

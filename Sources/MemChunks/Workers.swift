@@ -36,7 +36,7 @@ struct WorkerBook {
   private var uses: [Job] = []
   private var prefetches: [Job] = []
   fileprivate var idle: [Parker] = []
-  fileprivate var count = 0
+  fileprivate(set) var count = 0
   fileprivate var asleep = 0
 
   var hasJobs: Bool { !uses.isEmpty || !prefetches.isEmpty }

@@ -1,7 +1,12 @@
 let rounds = CommandLine.arguments.contains("--quick") ? 3 : 9
-benchmarkMemory()
-benchmarkHits(rounds: rounds)
-benchmarkTwoThreads(rounds: rounds)
-benchmarkMisses(rounds: rounds)
-benchmarkMixed(rounds: rounds)
-benchmarkRefusals(rounds: rounds)
+if CommandLine.arguments.contains("--waiting") {
+  benchmarkWaiting(rounds: rounds)
+} else {
+  benchmarkMemory()
+  benchmarkHits(rounds: rounds)
+  benchmarkTwoThreads(rounds: rounds)
+  benchmarkMisses(rounds: rounds)
+  benchmarkMixed(rounds: rounds)
+  benchmarkRefusals(rounds: rounds)
+  benchmarkWaiting(rounds: rounds)
+}

@@ -1,0 +1,152 @@
+import CMemChunks
+import ChunkLedger
+import Synchronization
+
+// From the promise of room to the answer: the victims go, and what is to be made is made, by whoever needs it first.
+extension PoolCore {
+  /// Frees the victims, takes the room, generates what is to be generated.
+  func run(_ work: Work) -> Request.Step {
+    let request = work.request
+    let frees = work.victims.map { (victim: $0, outcome: runFree($0)) }
+    work.victims = []
+    let (first, instead) = locked { after -> (Generation?, Request.Step) in
+      for free in frees { self.finishFree(free.victim, free.outcome, &after) }
+      self.ledger.release(work.grant)
+      if self.isClosed {
+        self.giveUp(work, &after)
+        return (nil, .failed(.poolClosed(label: request.label, afterFork: false)))
+      }
+      if request.isAbandoned, work.generations.allSatisfy({ $0.joiners.isEmpty }) {
+        // Cancelled before it began, and nobody else came: the work is saved.
+        self.giveUp(work, &after)
+        return (nil, .failed(.cancelled(label: request.label, atDeadline: false)))
+      }
+      // A victim may have handed back its bytes late; then the room is not there yet, and somebody else may have it.
+      guard self.ledger.canPlace(work.grant) else {
+        self.giveUp(work, &after)
+        return (nil, self.step(request, &after))
+      }
+      guard self.place(work) else {
+        self.giveUp(work, &after)
+        let bytes = work.grant.needs.reduce(0) { $0 + $1.bytes }
+        return (nil, .failed(.noRoom(self.numbers(request, bytes, .addressSpace))))
+      }
+      let first = self.beginNext(of: work)
+      self.offer(work, &after)
+      self.serve(&after)
+      return (first, .ready)
+    }
+    guard var next = first else { return instead }
+    while true {
+      generate(next)
+      guard let further = lock.withLock({ beginNext(of: work) }) else { break }
+      next = further
+    }
+    waitForLent(work)
+    return locked { self.conclude(work, &$0) }
+  }
+
+  /// What the request gets when nothing of its work is left to be made.
+  private func conclude(_ work: Work, _ after: inout Aftermath) -> Request.Step {
+    let request = work.request
+    end(work, &after)
+    let isStale = work.generations.contains { $0.outdated == .byOthers }
+    if !request.isAbandoned, work.failure == nil, !isStale { return .ready }
+    unholdAll(request, &after)
+    if let failure = work.failure { return .failed(failure) }
+    // Invalidated on the way, or its task was cancelled: looked at anew. Who invalidates may go on for ever, so this is
+    // where a deadline ends it, and a prefetch, for which nobody waits, does not begin again.
+    if isStale, request.purpose == .prefetch || request.isPastDeadline(time()) {
+      let error = ChunkError.cancelled(label: request.label, atDeadline: request.purpose != .prefetch)
+      note(refused: error, request, &after)
+      return .failed(error)
+    }
+    return step(request, &after)
+  }
+
+  /// Seats every chunk of a work. False when the arena cannot grow.
+  private func place(_ work: Work) -> Bool {
+    for generation in work.generations {
+      let need = work.grant.needs[generation.index]
+      var slot = ledger.place(need)
+      if slot == nil,
+        arena.addPiece(atLeast: ledger.arena.pages(for: need.arenaBytes), budget: ledger.budget, &ledger.arena)
+      {
+        slot = ledger.place(need)
+      }
+      guard let slot else { return false }
+      let chunk = generation.chunk
+      generation.progress = .placed
+      chunk.books[generation.lane] = Int32(slot.index)
+      table.seat(chunk, lane: generation.lane, in: slot)
+      if need.arenaBytes > 0 { chunk.place(arena.address(of: ledger.pages(of: slot)), in: generation.lane) }
+    }
+    return true
+  }
+
+  /// A work that will not be done: seats are vacated, and those who joined look for themselves.
+  private func giveUp(_ work: Work, _ after: inout Aftermath) {
+    for generation in work.generations { abandon(generation, &after) }
+    unholdAll(work.request, &after)
+    end(work, &after)
+  }
+
+  private func end(_ work: Work, _ after: inout Aftermath) {
+    works.removeAll { $0 === work }
+    serve(&after)
+  }
+
+  /// Begins what the work's own thread is to make next; nil if nothing is left that nobody has begun. Under the lock.
+  private func beginNext(of work: Work) -> Generation? {
+    guard let next = work.generations.first(where: { $0.progress == .placed }) else { return nil }
+    begin(next, mc_thread_current()!, depth: Activity.depth(of: mc_thread_current()!))
+    return next
+  }
+
+  /// From here on the thread makes it, and nobody else. Under the lock.
+  func begin(_ generation: Generation, _ thread: Thread, depth: UInt32) {
+    generation.progress = .begun
+    generation.isLent = Waits.begin(generation, thread, depth: depth)
+  }
+
+  /// Those inside generations who came while room was made for something may make it themselves now, and must: the work's
+  /// own thread may need what they make before it comes to that.
+  private func offer(_ work: Work, _ after: inout Aftermath) {
+    for generation in work.generations where generation.progress == .placed {
+      for joiner in generation.joiners where !joiner.context.generating.isEmpty { restep(joiner, &after) }
+    }
+  }
+
+  /// Sleeps until others have made what they took over of a work.
+  ///
+  /// No ring can close here: that the work's request waits for it was known to `Waits` from the moment it was taken over.
+  private func waitForLent(_ work: Work) {
+    let thread = mc_thread_current()!
+    while true {
+      let parker = locked { after -> Parker? in
+        guard work.generations.contains(where: { $0.progress != .over }) else { return nil }
+        let parker = Parker()
+        work.parker = parker
+        mc_thread_set_waiting(thread, true)
+        return parker
+      }
+      guard let parker else { return }
+      willSleep(thread, isGenerating: true)
+      _ = parker.sleep(atMost: nil)
+      Self.workerWoke(thread)
+    }
+  }
+
+  /// A generation is over, however it ended. Under the lock.
+  func close(_ generation: Generation) {
+    generation.chunk.books.generation = nil
+    generation.progress = .over
+    guard generation.isLent else { return }
+    Waits.endLent(generation)
+    let work = generation.work
+    guard let parker = work.parker, work.generations.allSatisfy({ $0.progress == .over }) else { return }
+    work.parker = nil
+    mc_thread_set_waiting(Waits.thread(of: work)!, false)
+    parker.wake()
+  }
+}

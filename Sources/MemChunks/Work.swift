@@ -1,0 +1,83 @@
+import CMemChunks
+import ChunkLedger
+
+/// Room that was promised to a request, and what is to be made in it.
+final class Work: @unchecked Sendable {
+  let request: Request
+  let grant: Grant
+  /// Which of the request's chunks are to be generated.
+  let indices: [Int]
+  var victims: [Victim]
+  var generations: [Generation] = []
+  // Guarded by the pool's lock.
+  /// Why it has failed, if it has.
+  var failure: ChunkError?
+  /// Wakes its thread, which has nothing left to make and waits for what others make of it.
+  var parker: Parker?
+  // Guarded by the lock on waits.
+  /// The thread that does it; nil until a worker takes it.
+  var thread: Thread?
+  /// In how many activities of its thread it is done.
+  var depth: UInt32
+
+  init(_ request: Request, _ grant: Grant, indices: [Int], victims: [Victim]) {
+    self.request = request
+    self.grant = grant
+    self.indices = indices
+    self.victims = victims
+    thread = request.thread
+    depth = request.context.depth
+  }
+}
+
+/// One product being made, from the moment room is promised until it is there or has failed.
+final class Generation: @unchecked Sendable {
+  let chunk: MemChunk
+  let lane: Int
+  /// The work it belongs to, and its number there. The work outlives it.
+  unowned let work: Work
+  let index: Int
+
+  // Guarded by the pool's lock.
+  /// Who waits for it.
+  var joiners: [Request] = []
+  var progress = Progress.promised
+  /// Made by another thread than the one whose work it belongs to.
+  var isLent = false
+  var outdated = Outdated.no
+  /// Discarded while it ran: the product goes as soon as it is unused.
+  var departs = false
+  /// Why it has failed, if it has.
+  var failure: ChunkError?
+
+  // Guarded by the lock on waits.
+  /// The thread that makes it; nil until it is begun.
+  var maker: Thread?
+  /// In how many activities of its maker it is made.
+  var depth: UInt32 = 0
+
+  enum Progress {
+    /// Victims are being freed.
+    case promised
+    /// There is room: whoever needs it first begins.
+    case placed
+    case begun
+    case over
+  }
+
+  /// Whether the chunk was invalidated meanwhile.
+  enum Outdated {
+    case no
+    /// By code inside the generation itself, or inside another of the same request: the product is used once.
+    case byItself
+    /// By others: the product is thrown away.
+    case byOthers
+  }
+
+  init(_ chunk: MemChunk, lane: Int, work: Work, index: Int) {
+    self.chunk = chunk
+    self.lane = lane
+    self.work = work
+    self.index = index
+  }
+}
