@@ -29,14 +29,14 @@ extension ChunkPool {
 extension ChunkPool {
   /// How many threads of its own the pool has now, and how many it can have at most.
   package var _threads: Int { core.lock.withLock { core.workers.count } }
-  package static var _mostThreads: Int { 64 }
+  package static var _mostThreads: Int { WorkerBook.most }
 }
 
 extension PoolCore {
   fileprivate func firstBrokenInvariant() -> StaticString? {
     if let broken = ledger.firstBrokenInvariant() { return broken }
     if ledger.overdraft == 0, ledger.counted > ledger.budget { return "more is counted than the budget" }
-    if !workers.isConsistent { return "a thread is idle twice, or idle and gone" }
+    if !workers.isConsistent { return "threads or their seats are miscounted" }
     var dying = 0
     for (index, seat) in table.seats.enumerated() {
       let slot = Slot(index)

@@ -104,6 +104,8 @@ extension PoolCore {
       guard request.context.isInsideFree else { return enqueue(request) }
       return .failed(.noRoom(numbers(request, request.bytes, .insideFree)))
     }
+    // What a task wants is made by a thread of the pool's, and one of those must be left for it.
+    if request.thread == nil, !workers.hasFreeSeat { return enqueue(request) }
     let needs = missing.map { index in
       let quote = request.quotes[index]
       return RoomNeed(bytes: quote.reservation, group: request.chunks[index].group.index, arenaBytes: quote.arenaBytes)
@@ -140,6 +142,7 @@ extension PoolCore {
         work.generations.append(generation)
       }
       works.append(work)
+      if request.thread == nil { workers.takeSeat() }
       if request.purpose != .prefetch { dropSurplus(for: room.bytes, &after) }
       return .work(work)
     }

@@ -84,7 +84,7 @@ extension PoolCore {
   fileprivate func start(_ prefetch: Prefetch) {
     locked { after in
       let spares = min(RecencyClock.advance(self.clock), self.frames.sparedByPrefetch)
-      self.enqueue(Job(priority: .prefetch) { self.go(on: prefetch, at: 0, spares) }, &after)
+      self.enqueue(Job(.prefetch) { self.go(on: prefetch, at: 0, spares) }, &after)
     }
   }
 
@@ -105,6 +105,6 @@ extension PoolCore {
       // This one cannot be made; the next perhaps can.
     }
     let next = index + 1
-    locked { self.enqueue(Job(priority: .prefetch) { self.go(on: prefetch, at: next, spares) }, &$0) }
+    locked { self.enqueue(Job(.prefetch) { self.go(on: prefetch, at: next, spares) }, &$0) }
   }
 }

@@ -43,7 +43,7 @@ extension MemChunk {
   public final var isWanted: Bool {
     core.read {
       guard let generation = books.generation else { return true }
-      return generation.isLent || !generation.work.request.isAbandoned || generation.joiners.contains { !$0.isAbandoned }
+      return generation.isLent || !generation.work.request.isAbandoned || !generation.joiners.isEmpty
     }
   }
 }
@@ -121,8 +121,8 @@ extension PoolCore {
       request.isDecided = true
       request.delivered = step
       after.answered.append(request)
-    case .work, .quote, .drain, .workAhead:
-      enqueue(Job(priority: .use) { self.work(on: request, step) }, &after)
+    case .work: enqueue(Job(.work) { self.work(on: request, step) }, &after)
+    case .quote, .drain, .workAhead: enqueue(Job(.use) { self.work(on: request, step) }, &after)
     }
   }
 

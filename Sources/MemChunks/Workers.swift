@@ -12,13 +12,19 @@ import CMemChunks
 
 /// Something for the pool's own threads.
 struct Job {
-  enum Priority { case use, prefetch }
+  enum Kind {
+    /// A work that is admitted. It has its thread set aside for it.
+    case work
+    /// Anything else for those who wait.
+    case use
+    case prefetch
+  }
 
-  let priority: Priority
+  let kind: Kind
   let run: @Sendable () -> Void
 
-  init(priority: Priority, _ run: @escaping @Sendable () -> Void) {
-    self.priority = priority
+  init(_ kind: Kind, _ run: @escaping @Sendable () -> Void) {
+    self.kind = kind
     self.run = run
   }
 }
@@ -26,32 +32,62 @@ struct Job {
 /// The pool's threads: made when there is work, as many as there are processors, gone when there is none for a while.
 /// Guarded by the pool's lock.
 ///
-/// A worker whose generation waits for another does not count, so there is always one that can go on.
+/// A thread that sleeps in what it generates does not count as one at work, so another is made, but there are never more
+/// than `most`. So that nothing waits for a thread that is not to be had, each job has a *seat*, and there are as many
+/// seats as threads at most: a work takes its seat when room is promised to it, any other job when it begins, and without
+/// a free seat neither happens.
+///
+/// Nothing hangs on that limit. A work that waits for a thread has a seat, so not all seats belong to busy threads, so a
+/// thread is idle, or may be made. And what has no seat yet, a task's request or a prefetch, has been promised nothing
+/// and holds nothing: whoever sleeps on a seat waits for a generation that has a thread, or for room that such generations,
+/// scopes and frees give back. All of those end without the one that has no seat.
 struct WorkerBook {
-  static let most = max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+  static let processors = max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+  /// Threads and seats.
+  static let most = max(64, 2 * processors)
 
   /// How long an idle thread stays, in nanoseconds.
   var patience: UInt64 = 2_000_000_000
 
-  private var uses: [Job] = []
-  private var prefetches: [Job] = []
+  private var works = Fifo<Job>()
+  private var uses = Fifo<Job>()
+  private var prefetches = Fifo<Job>()
   fileprivate var idle: [Parker] = []
   fileprivate(set) var count = 0
   fileprivate var asleep = 0
+  private var seated = 0
 
-  var hasJobs: Bool { !uses.isEmpty || !prefetches.isEmpty }
+  var hasFreeSeat: Bool { seated < Self.most }
 
-  /// Whether every idle thread is there, and idle once.
-  var isConsistent: Bool { idle.count <= count && Set(idle.map { ObjectIdentifier($0) }).count == idle.count }
+  /// Whether there is something that a thread could do now.
+  var hasJobs: Bool { !works.isEmpty || hasFreeSeat && !(uses.isEmpty && prefetches.isEmpty) }
 
-  mutating func add(_ job: Job) {
-    if case .use = job.priority { uses.append(job) } else { prefetches.append(job) }
+  /// Whether every idle thread is there, and idle once, and no more are there than may be.
+  var isConsistent: Bool {
+    idle.count <= count && Set(idle.map { ObjectIdentifier($0) }).count == idle.count && count <= Self.most
+      && works.count <= seated && seated <= Self.most
   }
 
-  /// What is in use goes before what may be.
+  /// A work is admitted, and has a thread for itself.
+  mutating func takeSeat() { seated += 1 }
+
+  /// A job is done.
+  mutating func leaveSeat() { seated -= 1 }
+
+  mutating func add(_ job: Job) {
+    switch job.kind {
+    case .work: works.append(job)
+    case .use: uses.append(job)
+    case .prefetch: prefetches.append(job)
+    }
+  }
+
+  /// What is admitted goes first, then what is in use, then what may be.
   mutating func next() -> Job? {
-    if !uses.isEmpty { return uses.removeFirst() }
-    return prefetches.isEmpty ? nil : prefetches.removeFirst()
+    if let job = works.popFirst() { return job }
+    guard hasFreeSeat, let job = uses.popFirst() ?? prefetches.popFirst() else { return nil }
+    takeSeat()
+    return job
   }
 }
 
@@ -63,13 +99,24 @@ extension PoolCore {
       parker.wake()
     } else if !startWorkerIfNeeded(), workers.count == 0, let job = workers.next() {
       // No thread is to be had: better late on this one than never.
-      after.wakes.append(job.run)
+      after.wakes.append {
+        job.run()
+        self.locked { self.leaveSeat(&$0) }
+      }
     }
+  }
+
+  /// A job is done: what waited for its seat may go on. Under the lock.
+  private func leaveSeat(_ after: inout Aftermath) {
+    let wasFull = !workers.hasFreeSeat
+    workers.leaveSeat()
+    if wasFull { serve(&after) }
   }
 
   @discardableResult
   private func startWorkerIfNeeded() -> Bool {
-    guard workers.hasJobs, workers.count - workers.asleep < WorkerBook.most else { return false }
+    guard workers.hasJobs, workers.count - workers.asleep < WorkerBook.processors, workers.count < WorkerBook.most
+    else { return false }
     let context = Unmanaged.passRetained(self)
     let started = mc_start_thread(
       { Unmanaged<PoolCore>.fromOpaque($0!).takeRetainedValue().work() }, context.toOpaque())
@@ -99,6 +146,7 @@ extension PoolCore {
         lock.unlock()
         if let job {
           job.run()
+          locked { self.leaveSeat(&$0) }
         } else if !parker.sleep(atMost: patience), leaves(parker) {
           return
         }

@@ -135,12 +135,12 @@ struct WorkerTests {
     checkNothingIsLeft(of: far)
   }
 
-  @Test("prefetches and sizes that wait have no more threads, and nothing waits behind them for ever")
+  @Test("prefetches that wait have no more threads, and no task waits behind them for ever")
   func prefetches() async throws {
     let pool = ChunkPool(budget: .bytes(10_000))
     let shared = TrackedChunk(in: pool, label: "shared", size: 1)
     let chunks = pool.tracked(300, of: 1)
-    let sized = pool.tracked(100, of: 1, "s")
+    let others = pool.tracked(100, of: 1, "o")
     let isSlow = Gate()
     let peak = Peak()
     shared.hooks.generate = { _ in isSlow.wait() }
@@ -153,7 +153,7 @@ struct WorkerTests {
     let maker = TestThread { try! shared.ensureReady() }
     isSlow.waitForArrivals()
     let prefetches = chunks.map { pool.prefetch([$0]) }
-    let outcomes = try await Self.askAll(sized) {
+    let outcomes = try await Self.askAll(others) {
       while peak.count < 2 { peak.look(at: pool) }
       for _ in 0..<100 { await Task.yield() }
       isSlow.open()
