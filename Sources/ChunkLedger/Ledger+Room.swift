@@ -184,6 +184,12 @@ extension Ledger {
     return arena.giveBack(bytes: min(excess, arena.warmBytes - pledged))
   }
 
+  /// How many bytes, and more, are known to be refused to a request for a group as long as nothing changes; `.max` where
+  /// nothing is known.
+  package func refusedBytes(in group: GroupIndex) -> Int {
+    min(refusal.least(at: changes), groups[group.index].refusal.least(at: changes))
+  }
+
   private func isRefusalRemembered(_ bytes: Int, _ shares: GroupShares, _ request: RoomRequest) -> Bool {
     guard !request.isBestEffort else { return false }
     return refusal.covers(bytes, at: changes)

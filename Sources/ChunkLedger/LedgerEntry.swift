@@ -55,7 +55,10 @@ struct RefusalMemory {
   private var bytes = Int.max
   private var changes = UInt64.max
 
-  func covers(_ bytes: Int, at changes: UInt64) -> Bool { self.changes == changes && bytes >= self.bytes }
+  /// So many bytes, and more, are refused; `.max` where nothing is known.
+  func least(at changes: UInt64) -> Int { self.changes == changes ? bytes : .max }
+
+  func covers(_ bytes: Int, at changes: UInt64) -> Bool { bytes >= least(at: changes) }
 
   mutating func note(_ bytes: Int, at changes: UInt64) {
     self.bytes = self.changes == changes ? min(self.bytes, bytes) : bytes

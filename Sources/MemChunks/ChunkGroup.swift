@@ -125,6 +125,7 @@ extension PoolCore {
   func setLimit(_ limit: Int, of group: GroupIndex) {
     locked { after in
       self.ledger.setLimit(limit, of: group)
+      self.queue.markAll()
       self.dropSurplus(for: 0, &after)
       self.serve(&after)
     }
@@ -167,8 +168,7 @@ extension PoolCore {
 
   /// A thread that sleeps in a request of its own gets up to free what was queued for it.
   private func wakeBound(_ thread: Thread) {
-    let sleeping = queue + works.flatMap { $0.generations.flatMap(\.joiners) }
-    guard let request = sleeping.first(where: { $0.thread == thread }) else { return }
+    guard let request = waitingRequests.first(where: { $0.thread == thread }) else { return }
     leavePlace(request)
     request.delivered = .drain
     request.parker!.wake()

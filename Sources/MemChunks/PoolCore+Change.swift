@@ -81,6 +81,7 @@ extension PoolCore {
     let isInSize = Activity.isSizing(chunk, thread)
     locked { after in
       if !isInSize { chunk.books.version &+= 1 }
+      self.queue.mark(chunk)
       guard let generation = chunk.books.generation else { return self.expire(chunk, &after) }
       // Thrown away and made anew, a product that invalidates itself would be so for ever.
       if Waits.maker(of: generation) != thread {

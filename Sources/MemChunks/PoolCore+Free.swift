@@ -58,6 +58,7 @@ extension PoolCore {
     chunk.books[lane] = -1
     // An empty chunk may say another size than a ready one: whoever asked meanwhile asks again.
     chunk.books.version &+= 1
+    queue.mark(chunk)
     table.clear(slot)
     // Nobody adds them up any more once the chunk has no seat.
     addUses(of: chunk)

@@ -14,7 +14,7 @@ extension PoolCore {
       ledger.abandon(slot)
     }
     close(generation)
-    for joiner in generation.joiners { restep(joiner, &after) }
+    for joiner in generation.joiners.requests { restep(joiner, &after) }
   }
 
   /// Generates what the calling thread has begun. A failure is written down in the generation and its work.
@@ -66,7 +66,7 @@ extension PoolCore {
         self.fail(generation, problem, productOf: counted, &after)
       } else if generation.outdated == .byOthers {
         self.dismiss(generation, counted, &after)
-        for joiner in generation.joiners { self.restep(joiner, &after) }
+        for joiner in generation.joiners.requests { self.restep(joiner, &after) }
       } else {
         self.admit(generation, size, cost, &after)
       }
@@ -138,7 +138,7 @@ extension PoolCore {
 
     // What the last product's end was to be noticed for is over.
     chunk.word.bitwiseAnd(~(ChunkWord.parked | ChunkWord.parkedByScope), ordering: .acquiringAndReleasing)
-    let joiners = generation.joiners
+    let joiners = generation.joiners.requests
     hold(request, [generation.work.indices[generation.index]])
     for joiner in joiners where joiner.chunks.count == 1 { hold(joiner, [0]) }
     chunk.word.bitwiseOr(ChunkWord.ready, ordering: .acquiringAndReleasing)
@@ -181,7 +181,7 @@ extension PoolCore {
     work.failure = error
     generation.failure = error
     tallies.failures += 1
-    for joiner in generation.joiners { deliver(.failed(error), to: joiner, &after) }
+    for joiner in generation.joiners.requests { deliver(.failed(error), to: joiner, &after) }
     note(failed: generation.chunk, error, &after)
     if let size { dismiss(generation, size, &after) } else { abandon(generation, &after) }
     // All or none: what the same request has not begun is given up. What it has made stays ready.

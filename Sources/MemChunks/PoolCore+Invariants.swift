@@ -12,9 +12,7 @@ extension ChunkPool {
 extension ChunkPool {
   /// How many requests wait, for room or for a generation: so that a test can go on when a thread sleeps.
   package var _waiting: Int {
-    core.lock.withLock {
-      core.queue.count + core.works.reduce(0) { $0 + $1.generations.reduce(0) { $0 + $1.joiners.count } }
-    }
+    core.lock.withLock { core.waitingRequests.count }
   }
 }
 

@@ -15,6 +15,7 @@ extension PoolCore {
   func setBudget(_ bytes: Int) {
     locked { after in
       self.ledger.setBudget(bytes)
+      self.queue.markAll()
       self.updateKeepLimit()
       self.dropSurplus(for: 0, &after)
       self.serve(&after)
@@ -110,7 +111,7 @@ extension PoolCore {
     locked { after in
       guard !self.isClosed else { return }
       self.isClosed = true
-      let waiting = self.queue + self.works.flatMap { $0.generations.flatMap(\.joiners) }
+      let waiting = self.waitingRequests
       for request in waiting {
         self.deliver(.failed(.poolClosed(label: request.label, afterFork: false)), to: request, &after)
       }

@@ -100,12 +100,13 @@ extension PoolCore {
   }
 
   private func requestRoom(for missing: [Int], _ request: Request, _ after: inout Aftermath) -> Request.Step {
-    if works.count >= generationLimit, request.context.generating.isEmpty {
-      guard request.context.isInsideFree else { return enqueue(request) }
+    if mustWaitForTurn(request) {
+      guard request.context.isInsideFree else {
+        let bytes = missing.reduce(0) { min($0 + request.quotes[$1].reservation, ByteCount.most) }
+        return enqueue(request, need: WaitingQueue.Need.room(bytes))
+      }
       return .failed(.noRoom(numbers(request, request.bytes, .insideFree)))
     }
-    // What a task wants is made by a thread of the pool's, and one of those must be left for it.
-    if request.thread == nil, !workers.hasFreeSeat { return enqueue(request) }
     let needs = missing.map { index in
       let quote = request.quotes[index]
       return RoomNeed(bytes: quote.reservation, group: request.chunks[index].group.index, arenaBytes: quote.arenaBytes)
@@ -131,7 +132,7 @@ extension PoolCore {
       return .failed(.tooLarge(label: request.label, needed: needed, limit: limit, group: group.map(label(of:))))
     case .refused:
       unholdAll(request, &after)
-      return waitOrRefuse(request, &after)
+      return waitOrRefuse(request, bytes: room.bytes, &after)
     case .granted(let grant):
       let work = Work(request, grant, indices: missing, victims: victims(in: grant.victims, .room))
       for (number, index) in missing.enumerated() {
@@ -139,6 +140,7 @@ extension PoolCore {
         let generation = Generation(
           chunk, lane: ChunkWord.currentLane(chunk.word.load(ordering: .relaxed)), work: work, index: number)
         chunk.books.generation = generation
+        queue.mark(chunk)
         work.generations.append(generation)
       }
       works.append(work)
@@ -146,6 +148,14 @@ extension PoolCore {
       if request.purpose != .prefetch { dropSurplus(for: room.bytes, &after) }
       return .work(work)
     }
+  }
+
+  /// Whether no more may be generated at once, whatever room there is. A generation inside another is made by its thread,
+  /// and not held up.
+  func mustWaitForTurn(_ request: Request) -> Bool {
+    if works.count >= generationLimit, request.context.generating.isEmpty { return true }
+    // What a task wants is made by a thread of the pool's, and one of those must be left for it.
+    return request.thread == nil && !workers.hasFreeSeat
   }
 
   /// What is asked of the ledger on behalf of a request.

@@ -3,16 +3,24 @@ import ChunkLedger
 
 // Waking those who wait: who changes something steps their requests, and hands them what is to be done.
 extension PoolCore {
-  /// Steps every request that waits for room: called whenever something changed that could let it go on, or must
-  /// make it give up. Under the lock.
+  /// Steps requests that wait for room, all that it could help: called whenever something changed that could let one go
+  /// on, or must make it give up. Under the lock.
   func serve(_ after: inout Aftermath) {
-    guard !queue.isEmpty else { return }
-    for request in queue {
-      guard case .queue = request.place else { continue }
+    var turn: UInt64 = 0
+    while !queue.isEmpty, let request = queue.next(after: turn, limit: limitOfLooks) {
+      turn = request.turn
       let step = step(request, &after)
       if case .wait = step { continue }
       deliver(step, to: request, &after)
     }
+  }
+
+  /// Which of a line of waiting tasks are to be looked at; one of them speaks for all.
+  private func limitOfLooks(in group: GroupIndex, _ one: Request) -> Int {
+    if mustWaitForTurn(one) { return WaitingQueue.Limit.marked }
+    // They must be told.
+    if hopelessness(of: one) != nil { return WaitingQueue.Limit.all }
+    return WaitingQueue.Limit.refused(ledger.refusedBytes(in: group))
   }
 
   /// Hands a waiting request its next step. Under the lock.

@@ -6,13 +6,17 @@ import Synchronization
 extension PoolCore {
   /// Queues a request that found no room, or says why it must not wait.
   ///
-  /// - Parameter forOldProduct: what is missing is not room but the chunk's only lane.
-  func waitOrRefuse(_ request: Request, forOldProduct: Bool = false, _ after: inout Aftermath) -> Request.Step {
+  /// - Parameters:
+  ///   - bytes: how much room it needs at least.
+  ///   - forOldProduct: what is missing is not room but the chunk's only lane.
+  func waitOrRefuse(
+    _ request: Request, bytes: Int = 0, forOldProduct: Bool = false, _ after: inout Aftermath
+  ) -> Request.Step {
     if let reason = obstacle(to: request) ?? hopelessness(of: request) {
       let isLane = forOldProduct && reason != .insideFree && reason != .bestEffort
       return .failed(.noRoom(numbers(request, request.bytes, isLane ? .oldProductInUse : reason)))
     }
-    return enqueue(request)
+    return enqueue(request, need: forOldProduct ? WaitingQueue.Need.aMark : WaitingQueue.Need.room(bytes))
   }
 
   /// Waits for a generation that somebody else makes, or makes it if nobody has begun; unless that would close a ring.
@@ -24,7 +28,7 @@ extension PoolCore {
     }
     let isOwn = Waits.maker(of: generation) == thread
     // Made by code that the thread runs before it sleeps for this request: looked at anew when that has ended.
-    if isOwn, !Waits.isInside(generation, request) { return enqueue(request) }
+    if isOwn, !Waits.isInside(generation, request) { return enqueue(request, need: WaitingQueue.Need.aLook) }
     // One of several that this thread makes, and another of them needs it first.
     if isOwn, generation.progress == .placed { return makeAhead(generation, request) }
     let chain = request.context.generating
@@ -57,12 +61,15 @@ extension PoolCore {
     return .wait
   }
 
-  func enqueue(_ request: Request) -> Request.Step {
-    if case .queue = request.place { return .wait }
+  /// - Parameter need: see `WaitingQueue.Need`.
+  func enqueue(_ request: Request, need: Int) -> Request.Step {
+    if case .queue = request.place {
+      queue.setNeed(need, of: request)
+      return .wait
+    }
     leavePlace(request)
     request.place = .queue
-    let position = request.purpose == .prefetch ? queue.count : queue.firstIndex { $0.purpose == .prefetch }
-    queue.insert(request, at: position ?? queue.count)
+    queue.append(request, need: need)
     prepareToSleep(request)
     return .wait
   }
@@ -90,7 +97,7 @@ extension PoolCore {
   }
 
   /// Why waiting would have no end that is certain: nothing runs that ends by itself.
-  private func hopelessness(of request: Request) -> ChunkError.NoRoom.Reason? {
+  func hopelessness(of request: Request) -> ChunkError.NoRoom.Reason? {
     if request.deadline != nil || freesRunning > 0 || isSomethingRunning(besides: request.thread) { return nil }
     if !request.context.generating.isEmpty { return .holdsOthers }
     // Who holds nothing may wait for a generation that waits itself, in another pool: nobody waits for who holds nothing.
@@ -124,13 +131,18 @@ extension PoolCore {
     }
   }
 
+  /// Every request that waits, for room or for a generation.
+  var waitingRequests: [Request] {
+    queue.requests + works.flatMap { $0.generations.flatMap(\.joiners.requests) }
+  }
+
   /// Takes a request from where it waits.
   func leavePlace(_ request: Request) {
     switch request.place {
     case .nowhere: return
-    case .queue: queue.removeAll { $0 === request }
+    case .queue: queue.remove(request)
     case .generation(let generation):
-      generation.joiners.removeAll { $0 === request }
+      generation.joiners.remove(request)
       if let thread = request.thread { Waits.remove(thread) }
     }
     request.place = .nowhere

@@ -98,9 +98,14 @@ extension PoolCore {
 
   /// Begins what the work's own thread is to make next; nil if nothing is left that nobody has begun. Under the lock.
   private func beginNext(of work: Work) -> Generation? {
-    guard let next = work.generations.first(where: { $0.progress == .placed }) else { return nil }
-    begin(next, mc_thread_current()!, depth: Activity.depth(of: mc_thread_current()!))
-    return next
+    while work.next < work.generations.count {
+      let generation = work.generations[work.next]
+      work.next += 1
+      guard generation.progress == .placed else { continue }
+      begin(generation, mc_thread_current()!, depth: Activity.depth(of: mc_thread_current()!))
+      return generation
+    }
+    return nil
   }
 
   /// From here on the thread makes it, and nobody else. Under the lock.
@@ -113,7 +118,7 @@ extension PoolCore {
   /// own thread may need what they make before it comes to that.
   private func offer(_ work: Work, _ after: inout Aftermath) {
     for generation in work.generations where generation.progress == .placed {
-      for joiner in generation.joiners where !joiner.context.generating.isEmpty { restep(joiner, &after) }
+      for joiner in generation.joiners.requests where !joiner.context.generating.isEmpty { restep(joiner, &after) }
     }
   }
 

@@ -19,8 +19,7 @@ final class PoolCore: @unchecked Sendable {
   @exclusivity(unchecked) var ledger: Ledger<LeastRecentlyUsed>
   @exclusivity(unchecked) var table: ChunkTable
   @exclusivity(unchecked) var arena = Arena()
-  /// Requests that wait for room, those in use before prefetches, else as they came.
-  @exclusivity(unchecked) var queue: [Request] = []
+  @exclusivity(unchecked) var queue = WaitingQueue()
   /// What is being made room for or generated.
   @exclusivity(unchecked) var works: [Work] = []
   /// Victims whose `free()` is running, or about to.

@@ -86,6 +86,9 @@ final class Request: @unchecked Sendable {
   // Guarded by the pool's lock.
   var lanes: [Int]
   var place = Place.nowhere
+  /// Where it stands in the line in which it waits, and its number in the queue.
+  var position = 0
+  var turn: UInt64 = 0
   var delivered: Step?
   /// Its task was cancelled: nobody wants the answer.
   var isAbandoned = false
@@ -127,7 +130,7 @@ final class Request: @unchecked Sendable {
   var isQuotedInVain: Bool { timesQuoted > 4 }
 
   /// Whether it must not wait any more.
-  func isPastDeadline(_ now: @autoclosure () -> UInt64) -> Bool { isOutOfTime || deadline.map { $0 <= now() } ?? false }
+  func isPastDeadline(_ now: @autoclosure () -> UInt64) -> Bool { isOutOfTime || deadline.map { $0 < now() } ?? false }
 
   /// Asks the chunks for their sizes. Runs their code: never under the lock.
   func quoteSizes(_ core: PoolCore) {

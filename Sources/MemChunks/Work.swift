@@ -12,6 +12,8 @@ final class Work: @unchecked Sendable {
   // Guarded by the pool's lock.
   /// Why it has failed, if it has.
   var failure: ChunkError?
+  /// The first of its generations that its thread has not come to yet.
+  var next = 0
   /// Wakes its thread, which has nothing left to make and waits for what others make of it.
   var parker: Parker?
   // Guarded by the lock on waits.
@@ -40,7 +42,7 @@ final class Generation: @unchecked Sendable {
 
   // Guarded by the pool's lock.
   /// Who waits for it.
-  var joiners: [Request] = []
+  var joiners = WaitingLine()
   var progress = Progress.promised
   /// Made by another thread than the one whose work it belongs to.
   var isLent = false

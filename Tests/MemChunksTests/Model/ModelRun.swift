@@ -35,7 +35,10 @@ final class ModelRun {
       switch next {
       case .works: break
       case .fails: throw Broken()
-      case .isInvalidated: chunk.current?.chunk?.invalidate()
+      case .isInvalidated:
+        // By another thread: a product that invalidates itself is not thrown away.
+        let chunk = chunk.current?.chunk
+        TestThread { chunk?.invalidate() }.join()
       case .isDiscarded: chunk.current?.chunk?.discard()
       }
     }

@@ -75,7 +75,8 @@ extension PoolModel {
     }
     guard isStale else { return .answer(.ready) }
     letGo(held)
-    return .again
+    // For a prefetch nobody waits, so it does not begin again.
+    return purpose == .prefetch ? .answer(.failed) : .again
   }
 
   /// Makes one product in its reserved room; an error if that fails.
