@@ -8,6 +8,10 @@ import CMemChunks
 /// pages of its arena - stays within the budget at every instant. When room is needed, the chunks that were not used
 /// for longest are freed until there is enough; if that cannot be, nothing is freed and the request is refused, or waits.
 ///
+/// Tasks and prefetches have their chunks made by threads of the pool's own: as many as there are processors at work, and
+/// 64 at most in all, or two for each processor where that is more. So many generations can wait in others at once; further
+/// tasks wait without a thread.
+///
 /// The pool is a handle. Dropping it closes the pool: every product is freed once, waiting requests get
 /// `ChunkError.poolClosed`. All of it may be used from any thread, also from inside `size`, `generate()`, `free()` and an
 /// observer: none of those runs under the pool's lock.
