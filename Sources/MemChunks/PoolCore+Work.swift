@@ -42,8 +42,32 @@ extension PoolCore {
       guard let further = lock.withLock({ beginNext(of: work) }) else { break }
       next = further
     }
-    waitForLent(work)
-    return locked { self.conclude(work, &$0) }
+    while true {
+      switch locked({ self.waitOrConclude(work, &$0) }) {
+      case .concluded(let step): return step
+      case .sleeps(let parker):
+        let thread = mc_thread_current()!
+        willSleep(thread, isGenerating: true)
+        _ = parker.sleep(atMost: nil)
+        Self.workerWoke(thread)
+      }
+    }
+  }
+
+  private enum Conclusion {
+    case concluded(Request.Step)
+    case sleeps(Parker)
+  }
+
+  /// Its own thread has nothing left to make: it waits until others have made what they took over of the work.
+  ///
+  /// No ring can close here: that the work's request waits for it was known to `Waits` from the moment it was taken over.
+  private func waitOrConclude(_ work: Work, _ after: inout Aftermath) -> Conclusion {
+    guard work.generations.contains(where: { $0.progress != .over }) else { return .concluded(conclude(work, &after)) }
+    let parker = Parker()
+    work.parker = parker
+    mc_thread_set_waiting(mc_thread_current()!, true)
+    return .sleeps(parker)
   }
 
   /// What the request gets when nothing of its work is left to be made.
@@ -119,26 +143,6 @@ extension PoolCore {
   private func offer(_ work: Work, _ after: inout Aftermath) {
     for generation in work.generations where generation.progress == .placed {
       for joiner in generation.joiners.requests where !joiner.context.generating.isEmpty { restep(joiner, &after) }
-    }
-  }
-
-  /// Sleeps until others have made what they took over of a work.
-  ///
-  /// No ring can close here: that the work's request waits for it was known to `Waits` from the moment it was taken over.
-  private func waitForLent(_ work: Work) {
-    let thread = mc_thread_current()!
-    while true {
-      let parker = locked { after -> Parker? in
-        guard work.generations.contains(where: { $0.progress != .over }) else { return nil }
-        let parker = Parker()
-        work.parker = parker
-        mc_thread_set_waiting(thread, true)
-        return parker
-      }
-      guard let parker else { return }
-      willSleep(thread, isGenerating: true)
-      _ = parker.sleep(atMost: nil)
-      Self.workerWoke(thread)
     }
   }
 
