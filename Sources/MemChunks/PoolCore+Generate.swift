@@ -90,7 +90,7 @@ extension PoolCore {
       ledger.abandon(slot)
     }
     chunk.books.generation = nil
-    for joiner in generation.joiners { restep(joiner, &after) }
+    for joiner in generation.takeJoiners() { restep(joiner, &after) }
   }
 
   private func restep(_ request: Request, _ after: inout Aftermath) {
@@ -154,7 +154,7 @@ extension PoolCore {
         self.fail(generation, problem, productOf: counted, &after)
       } else if generation.isStale {
         self.dismiss(generation, counted, &after)
-        for joiner in generation.joiners { self.restep(joiner, &after) }
+        for joiner in generation.takeJoiners() { self.restep(joiner, &after) }
       } else {
         self.admit(generation, size, cost, &after)
       }
@@ -226,7 +226,7 @@ extension PoolCore {
 
     // What the last product's end was to be noticed for is over.
     chunk.word.bitwiseAnd(~(ChunkWord.parked | ChunkWord.parkedByScope), ordering: .acquiringAndReleasing)
-    let joiners = generation.joiners
+    let joiners = generation.takeJoiners()
     hold(request, [generation.work.indices[generation.index]])
     for joiner in joiners where joiner.chunks.count == 1 { hold(joiner, [0]) }
     chunk.word.bitwiseOr(ChunkWord.ready, ordering: .acquiringAndReleasing)
@@ -266,7 +266,7 @@ extension PoolCore {
     let work = generation.work
     work.failure = error
     tallies.failures += 1
-    for joiner in generation.joiners { deliver(.failed(error), to: joiner, &after) }
+    for joiner in generation.takeJoiners() { deliver(.failed(error), to: joiner, &after) }
     note(failed: generation.chunk, error, &after)
     if let size { dismiss(generation, size, &after) } else { abandon(generation, &after) }
     // All or none: what the same request has not begun is given up. What it has made stays ready.

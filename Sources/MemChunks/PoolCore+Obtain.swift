@@ -24,11 +24,7 @@ extension PoolCore {
     return request
   }
 
-  func deadline(in limit: Duration) -> UInt64 {
-    let (seconds, attoseconds) = limit.components
-    guard seconds >= 0 else { return time() }
-    return time() &+ UInt64(min(seconds, 1 << 31)) * 1_000_000_000 &+ UInt64(max(0, attoseconds) / 1_000_000_000)
-  }
+  func deadline(in limit: Duration) -> UInt64 { time() &+ limit.nanoseconds }
 
   /// Goes from step to step until the chunks are ready or cannot be.
   func drive(_ request: Request) throws(ChunkError) {
@@ -74,6 +70,7 @@ extension PoolCore {
   private func decide(_ request: Request, _ after: inout Aftermath) -> Request.Step {
     if request.isAbandoned { return .failed(.cancelled(label: request.label, atDeadline: false)) }
     if isClosed { return .failed(.poolClosed(label: request.label, afterFork: false)) }
+    if let ring = request.ring { return .failed(ring) }
     if hasQueuedFrees(for: request.thread) { return .drain }
     var missing: [Int] = []
     for (index, chunk) in request.chunks.enumerated() {
@@ -143,8 +140,8 @@ extension PoolCore {
   /// What is asked of the ledger on behalf of a request.
   func room(for needs: [RoomNeed], _ request: Request, thread: Thread?, mayFreeLate: Bool) -> RoomRequest {
     var room = RoomRequest(
-      needs, protectedSince: min(frames.protectedSince, request.sparesUsesSince), thread: UInt(bitPattern: thread),
-      mayFreeLate: mayFreeLate, isBestEffort: request.purpose == .prefetch)
+      needs, protectedSince: min(frames.protectedSince, request.sparesUsesSince),
+      thread: thread?.number ?? BoundThread.any, mayFreeLate: mayFreeLate, isBestEffort: request.purpose == .prefetch)
     // What nobody uses yet does not go above what may be kept.
     if request.purpose == .prefetch { room.spareRoom = ledger.budget - ledger.keepLimit }
     return room
@@ -180,9 +177,9 @@ extension PoolCore {
         if !generation.isStarted, generation.chunk.books[generation.lane] >= 0 {
           return .workAhead(generation.work, generation.index)
         }
-        let chain = request.context.generating
-        if let start = chain.firstIndex(where: { $0 === generation.chunk }) {
-          return .failed(.recursive(chain[start...].map(\.label) + [generation.chunk.label]))
+        if request.context.generating.contains(where: { $0 === generation.chunk }) {
+          let chain = request.context.chain.drop { $0 !== generation.chunk }
+          return .failed(.recursive(chain.map(\.label) + [generation.chunk.label]))
         }
         // Else it is making room for it, and what it frees wants it.
       }
@@ -192,7 +189,7 @@ extension PoolCore {
     if let thread = request.thread {
       if let labels = Waits.add(thread, depth: request.context.depth, generation) {
         // What this thread began before the ring only leads to it.
-        let chain = request.context.generating.map(\.label)
+        let chain = request.context.chain.map(\.label)
         return .failed(.recursive(chain[(chain.lastIndex(of: labels.last!) ?? 0)...] + labels))
       }
     }
@@ -215,7 +212,9 @@ extension PoolCore {
   func hold(_ chunk: MemChunk, _ purpose: Request.Purpose) -> Int {
     let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
     if purpose == .token { chunk.tokens.wrappingAdd(1, ordering: .acquiringAndReleasing) }
-    chunk.word.wrappingAdd(ChunkWord.oneUser(UInt64(lane)), ordering: .acquiringAndReleasing)
+    let now = chunk.word.wrappingAdd(ChunkWord.oneUser(UInt64(lane)), ordering: .acquiringAndReleasing).newValue
+    // Many may have waited for the same product.
+    if now & ChunkWord.usersGuards != 0 { chunk.relieveWord() }
     return lane
   }
 

@@ -9,7 +9,7 @@ extension PoolCore {
   /// - Parameter forOldProduct: what is missing is not room but the chunk's only lane.
   func waitOrRefuse(_ request: Request, forOldProduct: Bool = false, _ after: inout Aftermath) -> Request.Step {
     if let reason = obstacle(to: request) ?? hopelessness(of: request) {
-      let isLane = forOldProduct && reason != .insideFree && reason != .bestEffort
+      let isLane = forOldProduct && reason != .insideFree && reason != .bestEffort && reason != .threadEnded
       return .failed(.noRoom(numbers(request, request.bytes, isLane ? .oldProductInUse : reason)))
     }
     return enqueue(request)
@@ -49,13 +49,14 @@ extension PoolCore {
 
   /// Why waiting would have no end that is certain: nothing runs that ends by itself.
   private func hopelessness(of request: Request) -> ChunkError.NoRoom.Reason? {
+    if request.deadline == nil, isStranded(request) { return .threadEnded }
     if request.deadline != nil || freesRunning > 0 || isSomethingRunning(besides: request.thread) { return nil }
     if !request.context.generating.isEmpty { return .holdsOthers }
     // Who holds nothing may wait for a generation that waits itself, in another pool: nobody waits for who holds nothing.
     if works.contains(where: { Waits.thread(of: $0) != request.thread }) { return nil }
     // What a token holds may be held by whoever asks, so without a deadline it is not waited for.
     let waitsForPins = request.purpose != .token
-    if waitsForPins, ledger.parkedScopes > 0 || frames.closures > 0 || ledger.freeing > 0 { return nil }
+    if waitsForPins, ledger.parkedScopes > 0 || frames.closures > 0 || ledger.freeing > strandedFrees { return nil }
     if waitsForPins, retired.contains(where: { table.isUsedByScope($0) }) { return nil }
     if table.dying > 0, !request.isOutOfPatience {
       // The thread that lets go of a chunk frees it in a moment - unless it is the one that asks, from that chunk's
@@ -195,6 +196,7 @@ extension PoolCore {
     return ChunkError.NoRoom(
       label: label ?? request.label, needed: bytes, free: max(0, ledger.room), budget: ledger.budget,
       pinned: max(pinned, ledger.parkedBytes), framed: framed, reserved: ledger.reserved + ledger.pledged,
-      freeing: ledger.freeing, holders: holders.map(\.label), reason: reason)
+      freeing: ledger.freeing, holders: holders.map(\.label), strandedGroups: strandedGroups.map(label(of:)),
+      reason: reason)
   }
 }

@@ -19,6 +19,8 @@ final class PoolCore: @unchecked Sendable {
   @exclusivity(unchecked) var ledger: Ledger<LeastRecentlyUsed>
   @exclusivity(unchecked) var table: ChunkTable
   @exclusivity(unchecked) var arena = Arena()
+  /// How many pages were freed in this step that the next buffers are not expected to need.
+  @exclusivity(unchecked) var pagesToSpare = 0
   /// Requests that wait for room, those in use before prefetches, else as they came.
   @exclusivity(unchecked) var queue: [Request] = []
   /// What is being made room for or generated.
@@ -91,8 +93,11 @@ final class PoolCore: @unchecked Sendable {
   }
 
   func giveBackPages() {
-    let runs = ledger.pagesToGiveBack()
-    if !runs.isEmpty { arena.giveBack(runs) }
+    arena.giveBack(ledger.pagesToGiveBack())
+    guard pagesToSpare > 0 else { return }
+    let bytes = min(pagesToSpare * arena.pageSize, ledger.arena.warmBytes - ledger.pledged)
+    if bytes > 0 { arena.giveBack(ledger.arena.giveBack(bytes: bytes)) }
+    pagesToSpare = 0
   }
 
   /// Turns slots that the ledger has claimed into victims.

@@ -74,7 +74,8 @@ extension PoolCore {
     request.quoteSizes(self)
     let timer = limit.map { limit in
       Task {
-        try await Task.sleep(for: limit)
+        // The limit itself may be longer than a task can sleep.
+        try await Task.sleep(for: .nanoseconds(Int64(limit.nanoseconds)))
         self.giveUp(request, atDeadline: true)
       }
     }
