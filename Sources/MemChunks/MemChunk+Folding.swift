@@ -16,13 +16,12 @@ extension MemChunk {
   /// Who holds what is folded cannot leave unseen meanwhile: at least as many stay in the word, and from this step on
   /// whoever leaves looks.
   private func foldUsers(of lane: Int) {
-    folds[lane] += 1
     let users = UInt64(ChunkWord.foldedUsers) * ChunkWord.oneUser(UInt64(lane))
     var now = word.load(ordering: .relaxed)
-    while true {
+    while ChunkWord.users(now, lane) >= 2 * ChunkWord.foldedUsers {
       let (exchanged, original) = word.compareExchange(
         expected: now, desired: now - users | ChunkWord.folded, ordering: .acquiringAndReleasing)
-      if exchanged { return }
+      if exchanged { return folds[lane] += 1 }
       now = original
     }
   }
