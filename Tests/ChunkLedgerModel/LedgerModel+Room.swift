@@ -153,7 +153,7 @@ extension LedgerModel {
 
   /// Whether a request may have everything freed that anybody may have freed.
   private func seesAll(_ request: RoomRequest) -> Bool {
-    request.mayFreeLate || open(to: request).count == groups.filter(\.isLive).count
+    request.mayFreeLate || open(to: request).count == groups.filter { $0.isLive }.count
   }
 
   /// The groups whose chunks a request may have freed.
