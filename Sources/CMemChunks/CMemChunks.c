@@ -12,6 +12,26 @@
 
 _Thread_local mc_thread mc_this_thread;
 
+size_t mc_thread_take_number(void) {
+  static size_t last;
+  size_t number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&mc_this_thread.number, number, __ATOMIC_RELAXED);
+  return number;
+}
+
+void mc_thread_drop_number(void) { __atomic_store_n(&mc_this_thread.number, 0, __ATOMIC_RELAXED); }
+
+bool mc_make_end_key(unsigned long *key, void (*ended)(void *)) {
+  pthread_key_t made;
+  if (pthread_key_create(&made, ended)) return false;
+  *key = made;
+  return true;
+}
+
+bool mc_thread_at_end(unsigned long key, void *context) {
+  return pthread_setspecific((pthread_key_t)key, context) == 0;
+}
+
 // Exported by every Swift runtime, for weak references; it is the only way to take a reference to an
 // object that another thread may be letting go of.
 extern void *swift_tryRetain(void *object);
@@ -64,6 +84,11 @@ void mc_discard_pages(void *base, size_t bytes) {
 }
 
 size_t mc_page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+size_t mc_physical_pages(void) {
+  long pages = sysconf(_SC_PHYS_PAGES);
+  return pages > 0 ? (size_t)pages : 0;
+}
 
 typedef struct {
   void (*body)(void *);

@@ -1,7 +1,7 @@
 /// Which pages of the arena are used, free, and free but still resident ("warm").
 ///
-/// The store of buffers is a range of address space, larger than the budget, of which only counted
-/// pages are resident. This is its map: it hands out runs of pages, joins free neighbours, recycles
+/// The store of buffers is address space, usually more than the budget, of which only counted pages are
+/// resident. This is its map: it hands out runs of pages, joins free neighbours, recycles
 /// warm pages before it touches cold ones, and says which warm pages to give back to the system.
 /// It never sees the memory itself.
 ///

@@ -11,7 +11,7 @@ extension Ledger {
   }
 
   /// Opens a group. O(groups).
-  package mutating func addGroup(limit: Int, weight: Double, boundTo thread: UInt = 0) -> GroupIndex {
+  package mutating func addGroup(limit: Int, weight: Double, boundTo thread: UInt = BoundThread.any) -> GroupIndex {
     var group = LedgerGroup(limit: limit, weight: weight)
     group.boundTo = thread
     if let free = groups.firstIndex(where: { !$0.isLive }) {
@@ -108,7 +108,8 @@ extension Ledger {
 }
 
 extension Ledger {
-  /// Says which thread alone may free the chunks of `group`; 0 for any.
+  /// Says which thread alone may free the chunks of `group`, by a number that no other thread has; see `BoundThread` for
+  /// the numbers that are no thread's.
   package mutating func bind(_ group: GroupIndex, to thread: UInt) {
     groups[group.index].boundTo = thread
     changes &+= 1

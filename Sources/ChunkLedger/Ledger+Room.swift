@@ -21,7 +21,7 @@ package struct RoomRequest: Sendable {
   package var present: [RoomNeed] = []
   /// Chunks used after this stamp are protected: a frame is open since then.
   package var protectedSince: UInt64
-  /// The thread that asks; it may free the groups bound to it.
+  /// The number of the thread that asks; it may free the groups bound to it.
   package var thread: UInt
   /// Whether chunks that only another thread may free can be victims; their bytes come late.
   package var mayFreeLate: Bool
@@ -187,23 +187,30 @@ extension Ledger {
   /// How many bytes, and more, are known to be refused to a request for a group as long as nothing changes; `.max` where
   /// nothing is known.
   package func refusedBytes(in group: GroupIndex) -> Int {
-    min(refusal.least(at: changes), groups[group.index].refusal.least(at: changes))
+    min(refusals.least(at: changes), groups[group.index].refusal.least(at: changes))
   }
 
   private func isRefusalRemembered(_ bytes: Int, _ shares: GroupShares, _ request: RoomRequest) -> Bool {
     guard !request.isBestEffort else { return false }
-    return refusal.covers(bytes, at: changes)
+    return refusals.covers(bytes, view(of: request), at: changes)
       || shares.items.contains { groups[$0.group.index].refusal.covers($0.bytes, at: changes) }
   }
 
   private mutating func rememberRefusal(_ bytes: Int, _ shortfall: Shortfall, _ request: RoomRequest) {
-    // A request that had to leave out bound groups was refused for a reason of its own.
-    let sawAll = !groups.contains { !$0.isOpen(to: request.thread, late: request.mayFreeLate) }
-    guard !request.isBestEffort, sawAll else { return }
+    guard !request.isBestEffort else { return }
     switch shortfall {
-    case .pool: refusal.note(bytes, at: changes)
-    case .group(let share): groups[share.group.index].refusal.note(share.bytes, at: changes)
+    case .pool: refusals.note(bytes, view(of: request), at: changes)
+    case .group(let share):
+      // Who may not free the group's chunks was refused for that reason alone, and nothing was looked at.
+      guard groups[share.group.index].isOpen(to: request.thread, late: request.mayFreeLate) else { return }
+      groups[share.group.index].refusal.note(share.bytes, at: changes)
     }
+  }
+
+  private func view(of request: RoomRequest) -> RefusalBook.View {
+    let seesAll = request.mayFreeLate || !groups.contains { !$0.isOpen(to: request.thread, late: false) }
+    if seesAll { return .all }
+    return .thread(groups.contains { $0.boundTo == request.thread } ? request.thread : BoundThread.any)
   }
 }
 

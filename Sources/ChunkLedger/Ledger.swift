@@ -48,7 +48,7 @@ package struct Ledger<Order: EvictOrder>: ~Copyable {
   var vacant: [Slot] = []
   var groups: [LedgerGroup] = [LedgerGroup(limit: .max, weight: 1)]
   var order: Order
-  var refusal = RefusalMemory()
+  var refusals = RefusalBook()
 
   /// - Parameters:
   ///   - budget: bytes.

@@ -1,6 +1,7 @@
 import CMemChunks
 
-/// What a thread is doing inside pools, innermost first: frees, generations, telling others, and being a worker.
+/// What a thread is doing inside pools, innermost first: frees, generations, asking for sizes, telling others, and being a
+/// worker.
 ///
 /// The records lie on the thread's own stack, so that entering costs nothing to speak of, and only the thread itself
 /// reads them.
@@ -10,8 +11,8 @@ enum Activity: Int32 {
   case worker = 3
   /// Running what others want to be told or rid of - observers, wake-ups, last releases - in the middle of something.
   case telling = 4
-  /// Asking a chunk for its size before room is made.
-  case sizing = 5
+  /// Asking a chunk for its size.
+  case measuring = 5
 
   /// Runs `body` as an activity of this thread.
   static func run<R>(
@@ -47,9 +48,9 @@ enum Activity: Int32 {
   }
 
   /// Whether the calling thread runs the chunk's own `size` or `workingPeak` for a request.
-  static func isSizing(_ chunk: MemChunk, _ thread: Thread) -> Bool {
+  static func isMeasuring(_ chunk: MemChunk, _ thread: Thread) -> Bool {
     let pointer = Unmanaged.passUnretained(chunk).toOpaque()
-    return first(of: thread) { $0.kind == sizing.rawValue && $0.chunk == pointer } != nil
+    return first(of: thread) { $0.kind == measuring.rawValue && $0.chunk == pointer } != nil
   }
 
   /// How many activities the calling thread is in the middle of.
@@ -63,17 +64,25 @@ enum Activity: Int32 {
     return depth
   }
 
-  /// The chunks that this thread is generating, outermost first.
-  static func generating(_ thread: Thread) -> [MemChunk] {
+  /// The chunks that this thread is generating, or doing something else of these kinds with, outermost first.
+  static func chunks(_ kinds: [Activity], _ thread: Thread) -> [MemChunk] {
     var chunks: [MemChunk] = []
     var record = thread.pointee.activity
     while let current = record {
-      if current.pointee.kind == generating.rawValue, let chunk = current.pointee.chunk {
+      if kinds.contains(where: { $0.rawValue == current.pointee.kind }), let chunk = current.pointee.chunk {
         chunks.append(Unmanaged<MemChunk>.fromOpaque(chunk).takeUnretainedValue())
       }
       record = current.pointee.outer
     }
     return chunks.reversed()
+  }
+
+  /// The labels on the ring that asking `chunk` for its size would close, because the thread is in the middle of doing so.
+  static func ring(measuring chunk: MemChunk, _ thread: Thread) -> [String]? {
+    let address = Unmanaged.passUnretained(chunk).toOpaque()
+    guard first(of: thread, where: { $0.kind == measuring.rawValue && $0.chunk == address }) != nil else { return nil }
+    let chain = chunks([.generating, .measuring], thread)
+    return chain[chain.lastIndex { $0 === chunk }!...].map(\.label) + [chunk.label]
   }
 
   /// The other pools in which this thread is doing something.

@@ -4,8 +4,8 @@ import ChunkLedger
 /// The memory behind the ledger's page map: address space, reserved in a few large pieces and resident
 /// only where pages are counted. Guarded by the pool's lock.
 ///
-/// The pieces are larger than the budget, so raising the budget moves nothing. Between the page numbers of two pieces
-/// lies a gap, so that no run can reach from one into the next.
+/// A piece is reserved when no hole is long enough, and never moves, so raising the budget moves nothing. Between the
+/// page numbers of two pieces lies a gap, so that no run can reach from one into the next.
 struct Arena: ~Copyable {
   private var pieces: [(firstPage: Int, pages: Int, base: UnsafeMutableRawPointer)] = []
   let pageSize = mc_page_size()
@@ -14,15 +14,31 @@ struct Arena: ~Copyable {
     for piece in pieces { mc_unreserve(piece.base, piece.pages * pageSize) }
   }
 
-  /// Reserves room for a run of `pages` and tells the map. False where the system has no more.
+  /// The most pages of address space in all pieces of a pool together.
   ///
-  /// Asks for four times the budget, so that a hole can be found without moving anything, and for less
-  /// where that much is not to be had (`ulimit -v`).
+  /// Far more than can be resident, so that only holes could use it up; and as many as the map's numbers and tables,
+  /// some bytes a page, can stand. It counts in 32 bits.
+  private static let mostPages = {
+    let physical = mc_physical_pages()
+    return min(physical > 0 ? 4 * physical : .max, Int(Int32.max))
+  }()
+
+  /// The most bytes reserved before they are needed, for a first piece.
+  private static let firstPiece = 1 << 30
+
+  /// Reserves room for a run of `pages` and tells the map. False where there is no more.
+  ///
+  /// Asks for four times the budget, so that a hole can be found without moving anything. Of a very large budget only the
+  /// beginning, then as much again as there is: many pools with budgets without end must leave each other address
+  /// space. And for less where that much is not to be had (`ulimit -v`).
   mutating func addPiece(atLeast pages: Int, budget: Int, _ map: inout ArenaMap) -> Bool {
-    var wanted = max(pages, 4 * budget / pageSize, 4_096)
+    let first = pieces.last.map { $0.firstPage + $0.pages + 1 } ?? 0
+    let left = Self.mostPages - first
+    guard pages <= left else { return false }
+    let ahead = min(4 * budget / pageSize, max(Self.firstPiece / pageSize, first))
+    var wanted = min(max(pages, ahead, 4_096), left)
     while wanted >= pages {
       if let base = mc_reserve(wanted * pageSize) {
-        let first = pieces.last.map { $0.firstPage + $0.pages + 1 } ?? 0
         pieces.append((first, wanted, base))
         map.addCapacity(pages: wanted, at: first)
         return true

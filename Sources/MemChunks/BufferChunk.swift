@@ -42,9 +42,9 @@ public final class BufferChunk: MemChunk, @unchecked Sendable {
   /// Makes an empty chunk.
   ///
   /// - Parameters:
-  ///   - size: how many bytes.
-  ///   - workingPeak: bytes in all while they are made, where that is more; nil for `size`. What is above `size` is not in
-  ///     the arena: it stands for the generator's own scratch.
+  ///   - size: how many bytes. Where it cannot be, the use throws `ChunkError.invalidSize`.
+  ///   - workingPeak: bytes in all while they are made, where that is more; nil for `size`, and so is less than it. What is
+  ///     above `size` is not in the arena: it stands for the generator's own scratch.
   ///   - generate: fills the bytes. Runs without any lock held, never twice at once.
   public init(
     in pool: ChunkPool, group: ChunkGroup? = nil, label: String = "", size: Int, workingPeak: Int? = nil,
@@ -110,14 +110,15 @@ public final class BufferChunk: MemChunk, @unchecked Sendable {
 
   override func quote() -> ChunkQuote {
     let recipe = current
+    let possible = 0...ByteCount.most
+    guard possible.contains(recipe.byteCount), possible.contains(recipe.peak) else {
+      // Refused by whoever reads the quote, in the caller's numbers.
+      return ChunkQuote(size: recipe.byteCount, peak: recipe.peak)
+    }
     let page = mc_page_size()
-    let (rounded, overflow) = max(0, recipe.byteCount).addingReportingOverflow(page - 1)
-    let pages = overflow ? Int.max : rounded / page * page
+    let size = (recipe.byteCount + page - 1) / page * page
     let scratch = max(0, recipe.peak - recipe.byteCount)
-    // A negative size, or one too large to round, is refused by whoever reads the quote.
-    let size = recipe.byteCount < 0 ? recipe.byteCount : pages
-    let (peak, tooMuch) = size.addingReportingOverflow(scratch)
-    return ChunkQuote(size: size, peak: tooMuch ? .max : peak, arenaBytes: max(0, size), recipe: recipe)
+    return ChunkQuote(size: size, peak: size + scratch, arenaBytes: size, recipe: recipe)
   }
 
   override func settledSize(_ quote: ChunkQuote) -> Int { quote.size }

@@ -36,11 +36,15 @@ public struct ByteCount: Sendable, Hashable, Comparable {
 extension ByteCount: CustomStringConvertible {
   /// The number in the unit that suits it: `10 MB`, `1.5 KB`, `12 bytes`.
   public var description: String {
-    for (unit, name) in [(1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")] where bytes >= unit {
+    // What would be rounded to a whole larger unit is said in that one.
+    for (unit, name) in [(1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")] where bytes >= unit - unit / 20_480 {
       // One decimal, rounded, without Foundation's formatters.
       let tenths = Int((Double(bytes) / Double(unit) * 10).rounded())
       return tenths % 10 == 0 ? "\(tenths / 10) \(name)" : "\(tenths / 10).\(tenths % 10) \(name)"
     }
-    return bytes == 1 ? "1 byte" : "\(bytes) bytes"
+    return counted(bytes, "byte")
   }
+
+  /// The same, with the bytes where the unit is another: `10 MB (10485760 bytes)`.
+  var exact: String { bytes < 1 << 10 ? "\(self)" : "\(self) (\(bytes) bytes)" }
 }

@@ -4,7 +4,7 @@ public enum ChunkError: Error, Sendable {
   /// and nothing generated.
   ///
   /// - Parameters:
-  ///   - label: the chunk's label; several labels where several were wanted at once.
+  ///   - label: the chunk's label; several labels, or how many are unlabelled, where several were wanted at once.
   ///   - needed: bytes.
   ///   - limit: the budget or the group's limit, in bytes.
   ///   - group: the label of the group whose limit it is; nil for the budget.
@@ -50,6 +50,9 @@ public enum ChunkError: Error, Sendable {
     public var freeing: Int
     /// Labels of some that hold the room, the dearest first; at most four.
     public var holders: [String]
+    /// Labels of the groups that count bytes which nobody can free, because the thread that they are bound to has ended;
+    /// see `ChunkGroup.bindToCurrentThread(wake:)`.
+    public var strandedGroups: [String]
     /// Why the request did not wait.
     public var reason: Reason
 
@@ -67,10 +70,13 @@ public enum ChunkError: Error, Sendable {
       case bestEffort = "a prefetch frees only what was used neither in this frame nor in the last"
       /// The group's limit is taken up by what is in use.
       case nothingToFree = "nothing that could be freed is left"
+      /// A group is bound to a thread that has ended, so that nobody can free what it holds; see `strandedGroups`.
+      case threadEnded = "what is needed can be freed by no thread; give a deadline to wait for one that takes over"
       /// It was invalidated, can hold only one product, and the old one is still in use.
       case oldProductInUse = "its old product is still in use, and it can hold only one; let go of that first"
-      /// The system gave no more address space for buffers.
-      case addressSpace = "the system gave no more address space"
+      /// The system gave no more address space for buffers, or they would take more of it than four times the memory that
+      /// the machine has.
+      case addressSpace = "there is no address space for it"
     }
   }
 }
@@ -80,14 +86,14 @@ extension ChunkError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .tooLarge(let label, let needed, let limit, let group):
-      let whose = group.map { "the limit of group \"\($0)\"" } ?? "the budget"
-      return "\(quoted(label)) needs \(ByteCount(needed)) (\(needed) bytes), more than \(whose), "
-        + "\(ByteCount(limit)) (\(limit) bytes); make it smaller, or raise the limit"
+      let whose = group.map { "the limit of \(Labels.quoted(group: $0))" } ?? "the budget"
+      return "\(quoted(label)) needs \(ByteCount(needed).exact), more than \(whose), \(ByteCount(limit).exact); "
+        + "make it smaller, or raise the limit"
     case .noRoom(let numbers):
       return numbers.description
     case .recursive(let labels):
       return "chunks need each other in a ring: " + labels.map(quoted).joined(separator: " -> ")
-        + "; break the ring in one generate()"
+        + "; break the ring in one generate() or size"
     case .generationFailed(let label, let underlying):
       return "generating \(quoted(label)) failed: \(underlying)"
     case .cancelled(let label, let atDeadline):
@@ -101,17 +107,20 @@ extension ChunkError: CustomStringConvertible {
     }
   }
 
-  private func quoted(_ label: String) -> String { label.isEmpty ? "a chunk without label" : "\"\(label)\"" }
+  private func quoted(_ label: String) -> String { Labels.quoted(label) }
 }
 
 extension ChunkError.NoRoom: CustomStringConvertible {
   /// A sentence a person can act on, with the numbers and names.
   public var description: String {
-    var text = "no room for \(label.isEmpty ? "a chunk without label" : "\"\(label)\""): needed \(ByteCount(needed)), "
+    var text = "no room for \(Labels.quoted(label)): needed \(ByteCount(needed)), "
     text +=
       "free \(ByteCount(free)) of \(ByteCount(budget)); pinned \(ByteCount(pinned)), framed \(ByteCount(framed)), "
     text += "generating \(ByteCount(reserved)), being freed \(ByteCount(freeing))"
-    if !holders.isEmpty { text += "; held by " + holders.map { "\"\($0)\"" }.joined(separator: ", ") }
+    if !holders.isEmpty { text += "; held by " + Labels.list(holders, quoted: true) }
+    for group in strandedGroups {
+      text += "; \(Labels.quoted(group: group)) is bound to a thread that has ended: bind it to another"
+    }
     return text + " (\(reason.rawValue))"
   }
 }

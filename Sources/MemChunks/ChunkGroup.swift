@@ -18,7 +18,7 @@ public final class ChunkGroup: Sendable {
   /// - Parameters:
   ///   - limit: how much the group may count at most; nil for no more than the budget.
   ///   - weight: how long the group's chunks are kept beside others: one of weight 2 goes when it has been unused twice
-  ///     as long as one of weight 1. Above 0.
+  ///     as long as one of weight 1. Not above 0 is the least there is; what is no number is 1.
   public init(in pool: ChunkPool, label: String, limit: ByteCount? = nil, weight: Double = 1) {
     self.label = label
     core = pool.core
@@ -49,7 +49,12 @@ public final class ChunkGroup: Sendable {
   /// How long its chunks are kept beside others; see `init`.
   public var weight: Double {
     get { core.read { core.ledger.weight(of: index) } }
-    set { core.locked { _ in self.core.ledger.setWeight(max(newValue, .leastNonzeroMagnitude), of: self.index) } }
+    set { core.locked { _ in self.core.ledger.setWeight(Self.possible(newValue), of: self.index) } }
+  }
+
+  /// Ages are divided by weights, and compared.
+  static func possible(_ weight: Double) -> Double {
+    weight.isNaN ? 1 : min(max(weight, .leastNormalMagnitude), .greatestFiniteMagnitude)
   }
 
   /// What the group counts now, in bytes.
@@ -74,10 +79,19 @@ public final class ChunkGroup: Sendable {
   /// elsewhere only queues: the bytes stay counted until the bound thread calls `freeQueued()`, or uses the pool in
   /// any way that misses. A request elsewhere that needs the room waits, if it may.
   ///
+  /// A group that is bound already is taken over: what is queued is freed here and now, the other thread frees nothing of
+  /// it any more.
+  ///
+  /// The thread must outlive the group, or another take over when it ends. Until then nobody can free the group's chunks:
+  /// they stay ready and in use as before, what is queued and what is discarded stays counted, limits and pressure pass
+  /// it by. Requests that need that room throw `ChunkError.noRoom`, which names the group, at once, and those that have a
+  /// deadline when it has passed. So the pool's own threads, which `generate()` may run on, and those of tasks are nothing
+  /// to bind a group to.
+  ///
   /// - Parameter wake: called, on any thread and without a lock held, when something was queued and the bound thread
   ///   should call `freeQueued()` soon: for a run loop, an event file or the main actor.
   public func bindToCurrentThread(wake: (@Sendable () -> Void)? = nil) {
-    core.bind(index, to: mc_thread_current()!, wake)
+    core.bindToCurrentThread(index, wake)
   }
 
   /// Frees what was queued for the calling thread. Returns how many chunks that were.
@@ -88,11 +102,27 @@ public final class ChunkGroup: Sendable {
 /// What the core remembers of a group, beside the ledger. Guarded by the pool's lock.
 struct GroupBook {
   var label: String
-  /// The thread that alone frees its chunks.
-  var thread: Thread?
+  /// The number of the thread that alone frees its chunks; `BoundThread.nobody` when that has ended.
+  var thread: UInt?
   var wake: (@Sendable () -> Void)?
-  /// What that thread is to free.
-  var queued: [Queued] = []
+  /// What that thread is to free, and how many bytes that are.
+  private(set) var queued: [Queued] = []
+  private(set) var queuedBytes = 0
+
+  init(label: String) { self.label = label }
+
+  mutating func queue(_ item: Queued, bytes: Int) {
+    queued.append(item)
+    queuedBytes += bytes
+  }
+
+  mutating func takeQueued() -> [Queued] {
+    defer {
+      queued = []
+      queuedBytes = 0
+    }
+    return queued
+  }
 
   enum Queued: @unchecked Sendable {
     case victim(Victim)
@@ -106,7 +136,7 @@ extension PoolCore {
 
   func addGroup(_ label: String, limit: Int, weight: Double) -> GroupIndex {
     locked { _ in
-      let index = self.ledger.addGroup(limit: limit, weight: max(weight, .leastNonzeroMagnitude))
+      let index = self.ledger.addGroup(limit: limit, weight: ChunkGroup.possible(weight))
       while self.groups.count <= index.index { self.groups.append(GroupBook(label: "")) }
       self.groups[index.index] = GroupBook(label: label)
       return index
@@ -131,12 +161,21 @@ extension PoolCore {
     }
   }
 
-  func bind(_ group: GroupIndex, to thread: Thread, _ wake: (@Sendable () -> Void)?) {
+  func bindToCurrentThread(_ group: GroupIndex, _ wake: (@Sendable () -> Void)?) {
+    let farewell = Farewell.current
+    farewell.add(self)
     locked { after in
-      self.ledger.bind(group, to: UInt(bitPattern: thread))
-      self.groups[group.index].thread = thread
+      self.ledger.bind(group, to: farewell.number)
+      self.groups[group.index].thread = farewell.number
       if let old = self.groups[group.index].wake { after.releases.append(old as AnyObject) }
       self.groups[group.index].wake = wake
+    }
+    // What another thread left.
+    freeQueuedHere(mc_thread_current()!)
+    locked { after in
+      // What could not be freed until now may lie above a limit, and somebody may wait for it.
+      self.dropSurplus(for: 0, &after)
+      self.serve(&after)
     }
   }
 
@@ -144,8 +183,8 @@ extension PoolCore {
   func queueIfBound(_ victim: Victim) -> FreeOutcome? {
     lock.withLock {
       let index = victim.chunk.group.index.index
-      guard let thread = groups[index].thread, thread != mc_thread_current()! else { return nil }
-      groups[index].queued.append(.victim(victim))
+      guard let thread = groups[index].thread, thread != mc_thread_current()!.number else { return nil }
+      groups[index].queue(.victim(victim), bytes: ledger.size(of: victim.slot))
       wakeBound(thread)
       return .queued(wake: groups[index].wake)
     }
@@ -154,11 +193,12 @@ extension PoolCore {
   /// The last reference to a chunk of a bound group goes on another thread: what frees its product is queued.
   func detachIfBound(_ chunk: MemChunk, _ slot: Slot) -> FreeOutcome? {
     let index = chunk.group.index.index
-    let isElsewhere = lock.withLock { groups[index].thread != nil && groups[index].thread != mc_thread_current()! }
+    let here = mc_thread_current()!.number
+    let isElsewhere = lock.withLock { groups[index].thread != nil && groups[index].thread != here }
     guard isElsewhere, let release = chunk.detachProduct() else { return nil }
     let late = lock.withLock {
       let late = LateFree(self, chunk.group, bytes: ledger.size(of: slot))
-      groups[index].queued.append(.detached(late, release))
+      groups[index].queue(.detached(late, release), bytes: late.bytes)
       wakeBound(groups[index].thread!)
       if let wake = groups[index].wake { late.wake = wake }
       return late
@@ -167,16 +207,16 @@ extension PoolCore {
   }
 
   /// A thread that sleeps in a request of its own gets up to free what was queued for it.
-  private func wakeBound(_ thread: Thread) {
-    guard let request = waitingRequests.first(where: { $0.thread == thread }) else { return }
+  private func wakeBound(_ number: UInt) {
+    guard let request = waitingRequests.first(where: { $0.thread?.number == number }) else { return }
     leavePlace(request)
     request.delivered = .drain
     request.parker!.wake()
   }
 
   func hasQueuedFrees(for thread: Thread?) -> Bool {
-    guard let thread else { return false }
-    return groups.contains { $0.thread == thread && !$0.queued.isEmpty }
+    guard let number = thread?.number else { return false }
+    return groups.contains { $0.thread == number && !$0.queued.isEmpty }
   }
 
   @discardableResult
@@ -184,11 +224,9 @@ extension PoolCore {
     if isForked { return 0 }
     let queued = lock.withLock { () -> [GroupBook.Queued] in
       guard hasQueuedFrees(for: thread) else { return [] }
+      let number = thread.number
       var queued: [GroupBook.Queued] = []
-      for index in groups.indices where groups[index].thread == thread {
-        queued += groups[index].queued
-        groups[index].queued = []
-      }
+      for index in groups.indices where groups[index].thread == number { queued += groups[index].takeQueued() }
       freesRunning += queued.count
       return queued
     }

@@ -32,7 +32,7 @@ extension PoolCore {
   func distinct(_ chunks: [MemChunk]) -> [MemChunk] {
     var seen = Set<ObjectIdentifier>()
     return chunks.filter { chunk in
-      precondition(chunk.core === self, "chunk \"\(chunk.label)\" belongs to another pool")
+      precondition(chunk.core === self, "\(Labels.quoted(chunk.label)) belongs to another pool")
       return seen.insert(ObjectIdentifier(chunk)).inserted
     }
   }

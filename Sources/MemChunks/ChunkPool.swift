@@ -49,8 +49,8 @@ public final class ChunkPool: Sendable {
     set { core.setKeepLimit(newValue?.bytes) }
   }
 
-  /// How many generations may run at once; nil, the default, for no limit. Generations inside others are not counted,
-  /// so that they cannot wait for themselves.
+  /// How many generations may run at once, at least 1; nil, the default, for no limit. Generations inside others are not
+  /// counted, so that they cannot wait for themselves.
   public var generationLimit: Int? {
     get {
       let limit = core.read { core.generationLimit }

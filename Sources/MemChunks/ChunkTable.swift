@@ -12,6 +12,8 @@ struct ChunkTable: ~Copyable, LedgerOwner {
     var lane = 0
     /// Its last reference went while somebody looked for victims; its own deinit frees it.
     var isDying = false
+    /// For what it goes, if the ledger says that it goes when its use ends.
+    var departure = FreeReason.discarded
   }
 
   private(set) var seats: [Seat] = []
@@ -35,6 +37,9 @@ struct ChunkTable: ~Copyable, LedgerOwner {
     seats[slot.index] = Seat()
   }
 
+  /// Writes down why the chunk goes when its use ends.
+  mutating func noteDeparture(_ slot: Slot, _ reason: FreeReason) { seats[slot.index].departure = reason }
+
   /// Takes over the reference that a claim took.
   func victim(in slot: Slot, _ reason: FreeReason) -> Victim {
     let seat = seats[slot.index]
@@ -51,9 +56,7 @@ struct ChunkTable: ~Copyable, LedgerOwner {
 
   /// Whether some use of the chunk, of this product or of its newer one, ends by itself.
   func isUsedByScope(_ slot: Slot) -> Bool {
-    seats[slot.index].chunk!._withUnsafeGuaranteedRef {
-      ChunkWord.usersOfBoth($0.word.load(ordering: .acquiring)) > Int($0.tokens.load(ordering: .acquiring))
-    }
+    seats[slot.index].chunk!._withUnsafeGuaranteedRef { $0.isUsedByScope($0.word.load(ordering: .acquiring)) }
   }
 
   mutating func claim(_ slot: Slot) -> Claim {
@@ -93,7 +96,7 @@ extension MemChunk {
     var now = word.load(ordering: .relaxed)
     while true {
       let users = ChunkWord.users(now, lane)
-      let byScope = users > Int(tokens.load(ordering: .acquiring))
+      let byScope = isUsedByScope(now, lane)
       let then =
         users == 0
         ? now & ~ChunkWord.ready

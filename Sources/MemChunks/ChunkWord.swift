@@ -1,11 +1,12 @@
 /// The layout of a chunk's atomic word.
 ///
-///      63 ........ 40 | 39 ....... 24 | 23 ....... 8 | 7 .. 5 |   4  |   3     |     2      |   1    |   0
-///      uses           | users, lane 1 | users, lane 0|        | lane | retired | scope park | parked | ready
+///      63 ........ 40 | 39 ....... 24 | 23 ....... 8 | 7, 6 |   5    |   4  |   3     |     2      |   1    |   0
+///      uses           | users, lane 1 | users, lane 0|      | folded | lane | retired | scope park | parked | ready
 ///
 /// One addition counts a use and its user, one subtraction ends it. Each field has a guard bit on top: a word in
-/// which a guard is set takes the slow path, which folds the uses into a wide counter, or stops the program before
-/// 32 768 users at once could spill into the next field.
+/// which a guard is set takes the slow path, which folds the field, here before 32 768 users at once could spill into the
+/// next one: uses into a wide counter, users into the books, `foldedUsers` at a time. Users are put back long before the
+/// word has none, so a word without users still says that there are none; `folded` makes who leaves look for that.
 ///
 /// A lane is one product. A chunk that can keep an old product for those who are using it while a new one is
 /// generated has two, and `lane` says which is current. A user must count itself in the lane that it uses and leave
@@ -23,11 +24,19 @@ enum ChunkWord {
   static let retired: UInt64 = 1 << 3
   @usableFromInline static let laneShift: UInt64 = 4
   @usableFromInline static let lane: UInt64 = 1 << laneShift
-  static let notices = parked | retired
+  /// Some users are counted in the books.
+  static let folded: UInt64 = 1 << 5
+  static let notices = parked | retired | folded
 
   @usableFromInline static let oneUse: UInt64 = 1 << 40
   @usableFromInline static let usesGuard: UInt64 = 1 << 63
   @usableFromInline static let usersGuards: UInt64 = 1 << 23 | 1 << 39
+
+  /// How many users are folded at once: half of what sets the guard.
+  static let foldedUsers = 1 << 14
+  /// With fewer users in the word, folded ones are put back. Threads that leave at the same time count themselves out
+  /// before they look, so there must be more of these than threads.
+  static let fewUsers = 1 << 13
 
   /// What must be exactly "ready" for a touch to be a hit.
   @usableFromInline static let touchMask = ready | usesGuard

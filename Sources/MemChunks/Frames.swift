@@ -47,7 +47,7 @@ extension PoolCore {
       self.ages.note(stamp: RecencyClock.advance(self.clock), at: self.time())
       self.ledger.noteChange()
       if self.ledger.departing > 0 {
-        for slot in self.ledger.departingSlots() { self.freeIfUnused(slot, .discarded, &after) }
+        for slot in self.ledger.departingSlots() { self.departIfUnused(slot, &after) }
       }
       self.dropSurplus(for: 0, &after)
       self.serve(&after)

@@ -85,32 +85,24 @@ extension MemChunk {
   @usableFromInline
   final func useEnded(_ lane: Int, _ old: UInt64, byToken: Bool) {
     let users = ChunkWord.users(old, lane) - 1
+    // Folded users are not in the word: with some of them, nobody who leaves is the last.
+    let isShort = old & ChunkWord.folded != 0 && users < ChunkWord.fewUsers
     let isLast = users == 0
     let byTokens = byToken ? 0 : Int(tokens.load(ordering: .acquiring))
     let lastScopeLeft =
       old & ChunkWord.parkedByScope != 0 && users <= byTokens
       || old & ChunkWord.retired != 0 && ChunkWord.usersOfBoth(old) - 1 <= byTokens
-    if isLast || byToken || lastScopeLeft { core.useEnded(of: self, lane) }
+    let isAwaited = old & (ChunkWord.parked | ChunkWord.retired) != 0
+    if isShort || isAwaited && (isLast || byToken || lastScopeLeft) { core.useEnded(of: self, lane) }
   }
 
   /// Uses since the chunk was made. Exact while nobody is using it.
   final var totalUses: UInt64 { books.foldedUses &+ ChunkWord.uses(word.load(ordering: .relaxed)) }
-
-  /// Moves the word's uses into the wide counter when the word's field is half full, and stops a program that
-  /// nests tens of thousands of uses. Under the lock.
-  final func relieveWord() {
-    let now = word.load(ordering: .relaxed)
-    precondition(now & ChunkWord.usersGuards == 0, "more than 32 767 uses of one chunk at once")
-    if now & ChunkWord.usesGuard != 0 {
-      word.wrappingSubtract(ChunkWord.usesGuard, ordering: .acquiringAndReleasing)
-      books.foldedUses &+= ChunkWord.uses(ChunkWord.usesGuard)
-    }
-  }
 }
 
 extension ChunkWord {
   /// The notices that can concern the end of a scope.
-  @usableFromInline static let noticesForScope = parked | retired
+  @usableFromInline static let noticesForScope = parked | retired | folded
 }
 
 /// The counter that orders uses; see `MemChunk.touch()`.

@@ -67,6 +67,8 @@ open class MemChunk: @unchecked Sendable {
   @usableFromInline final let clock: UnsafeMutablePointer<Atomic<UInt64>>
   /// How many of those who hold the product are pin tokens: they may last as long as somebody likes.
   final let tokens = Atomic<UInt32>(0)
+  /// Users that no longer fit in the word, guarded by the pool's lock. Beside the books, where it takes no more memory.
+  @exclusivity(unchecked) final var folds = UserFolds()
   /// Everything else that the pool remembers of this chunk, guarded by the pool's lock.
   @exclusivity(unchecked) final var books = ChunkBooks()
 
@@ -91,6 +93,8 @@ open class MemChunk: @unchecked Sendable {
 
   /// How many bytes the product takes. Asked at each miss, when there is no product yet, and once after `generate()`.
   ///
+  /// It may use other chunks. One that leads back to this chunk's own size gets `ChunkError.recursive`.
+  ///
   /// The first answer may be an estimate; the second is what counts until the product is freed. Where it is more than
   /// was promised, room for the rest is made without waiting; if there is none, the product is freed again and
   /// the use throws.
@@ -98,6 +102,7 @@ open class MemChunk: @unchecked Sendable {
 
   /// How many bytes it takes in all *while* it is generated, where that is more than `size`: the product and a
   /// decoder's scratch together. Room for it is made before `generate()`, and what is above `size` is given back after.
+  /// Less than `size` means `size`.
   open var workingPeak: Int { size }
 
   /// Makes the product. Room for it has been made. What it throws arrives as `ChunkError.generationFailed` at all who

@@ -3,6 +3,9 @@
 /// A pin belongs to no thread and may cross an `await`. Because whoever asks may be holding it, nobody waits
 /// for what only tokens hold, unless a deadline is given.
 ///
+/// Any number of pins and scopes may hold one chunk. Up to 32 767 at once begin and end without a lock; of more, some take
+/// it.
+///
 /// `let _ = try chunk.pin()` lets go at once: bind the token to a name that lives as long as the product is needed.
 public struct Pin<Chunk: MemChunk>: ~Copyable, Sendable {
   /// The chunk that is held.

@@ -15,6 +15,7 @@ extension PoolCore {
 
   /// Looks at a chunk of which a use has ended. Under the lock.
   func noteEnd(of chunk: MemChunk, _ lane: Int, _ after: inout Aftermath) {
+    chunk.unfoldUsers()
     guard chunk.books[lane] >= 0 else { return }
     let slot = Slot(Int(chunk.books[lane]))
     let users = ChunkWord.users(chunk.word.load(ordering: .acquiring), lane)
@@ -24,7 +25,7 @@ extension PoolCore {
     case .ready where users == 0:
       chunk.word.bitwiseAnd(~(ChunkWord.parked | ChunkWord.parkedByScope), ordering: .acquiringAndReleasing)
       if ledger.isParked(slot) { ledger.unpark(slot, use: table.use(of: slot)) }
-      if ledger.departs(slot) { freeIfUnused(slot, .discarded, &after) }
+      departIfUnused(slot, &after)
       if ledger.size(of: slot) > 0 || ledger.state(of: slot) != .ready { dropSurplus(for: 0, &after) }
     case .ready where ledger.isParked(slot): parkIfUsed(chunk, slot)
     default: break
@@ -42,7 +43,7 @@ extension PoolCore {
     let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
     var now = chunk.word.load(ordering: .acquiring)
     while ChunkWord.users(now, lane) > 0 {
-      let byScope = ChunkWord.users(now, lane) > Int(chunk.tokens.load(ordering: .acquiring))
+      let byScope = chunk.isUsedByScope(now, lane)
       let then = now & ~ChunkWord.parkedByScope | ChunkWord.parked | (byScope ? ChunkWord.parkedByScope : 0)
       let (exchanged, original) = chunk.word.compareExchange(
         expected: now, desired: then, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
@@ -78,7 +79,7 @@ extension PoolCore {
     if isForked { return }
     let thread = mc_thread_current()!
     // The size that is being asked for is told after this, and is no older than it.
-    let isInSize = Activity.isSizing(chunk, thread)
+    let isInSize = Activity.isMeasuring(chunk, thread)
     locked { after in
       if !isInSize { chunk.books.version &+= 1 }
       self.queue.mark(chunk)
@@ -143,8 +144,16 @@ extension PoolCore {
   /// Frees a ready chunk now, or when the use that stands in the way ends.
   func depart(_ slot: Slot, _ reason: FreeReason, _ after: inout Aftermath) {
     guard ledger.state(of: slot) == .ready else { return }
-    ledger.markDeparting(slot)
+    if !ledger.departs(slot) {
+      ledger.markDeparting(slot)
+      table.noteDeparture(slot, reason)
+    }
     freeIfUnused(slot, reason, &after)
+  }
+
+  /// Frees a chunk that was in use when it was to go, for the reason given then. Under the lock.
+  func departIfUnused(_ slot: Slot, _ after: inout Aftermath) {
+    if ledger.departs(slot) { freeIfUnused(slot, table.seats[slot.index].departure, &after) }
   }
 }
 

@@ -67,6 +67,7 @@ extension PoolCore {
     if reason == .room { chunk.books.freedAt = thrash.freedBytes }
     if ledger.pages(of: slot).count == 0, size >= 1 << 16 { tallies.heapBytesFreed &+= size }
     note(freed: chunk, size, reason, &after)
+    if isClosed || reason.makesTheProcessSmaller { pagesToSpare += ledger.pages(of: slot).count }
     ledger.finishFree(slot, late: lateBytes)
   }
 
@@ -107,6 +108,17 @@ extension PoolCore {
         after.wakes += parts.compactMap(\.wake)
         self.serve(&after)
       }
+    }
+  }
+}
+
+extension FreeReason {
+  /// Whether the memory was wanted back, and not only the room for another product. Pages of the arena that are given to
+  /// the system must be cleared by it before the next buffer has them, which costs more than freeing.
+  fileprivate var makesTheProcessSmaller: Bool {
+    switch self {
+    case .limit, .all, .trimmed, .unused, .discarded, .closed: true
+    case .room, .invalidated, .dropped: false
     }
   }
 }

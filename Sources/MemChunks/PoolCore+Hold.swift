@@ -17,7 +17,9 @@ extension PoolCore {
   func hold(_ chunk: MemChunk, _ purpose: Request.Purpose) -> Int {
     let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
     if purpose == .token { chunk.tokens.wrappingAdd(1, ordering: .acquiringAndReleasing) }
-    chunk.word.wrappingAdd(ChunkWord.oneUser(UInt64(lane)), ordering: .acquiringAndReleasing)
+    let now = chunk.word.wrappingAdd(ChunkWord.oneUser(UInt64(lane)), ordering: .acquiringAndReleasing).newValue
+    // Many may have waited for the same product.
+    if now & ChunkWord.usersGuards != 0 { chunk.relieveWord() }
     return lane
   }
 

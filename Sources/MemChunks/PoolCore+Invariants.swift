@@ -49,6 +49,7 @@ extension PoolCore {
         if ledger.isParked(slot), !seat.isDying, word & ChunkWord.parked == 0 {
           return "a parked chunk does not say so"
         }
+        if (word & ChunkWord.folded == 0) != chunk.folds.isEmpty { return "folded users are miscounted" }
         if state == .retired, word & ChunkWord.retired == 0 { return "a retired product does not say so" }
         return nil
       }

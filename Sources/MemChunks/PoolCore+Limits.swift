@@ -20,6 +20,7 @@ extension PoolCore {
       self.dropSurplus(for: 0, &after)
       self.serve(&after)
     }
+    giveBackAboveKeepLimit()
   }
 
   func setKeepLimit(_ bytes: Int?) {
@@ -29,6 +30,7 @@ extension PoolCore {
       self.dropSurplus(for: 0, &after)
       self.serve(&after)
     }
+    giveBackAboveKeepLimit()
   }
 
   func updateKeepLimit() {
@@ -73,6 +75,7 @@ extension PoolCore {
         since: stamp, protectedSince: self.frames.protectedSince, owner: &self.table)
       after.victims += self.victims(in: slots, .unused)
     }
+    giveBack(above: 0)
   }
 
   /// Makes the process smaller after a large drop: free pages of the arena go back to the system, and what the C
@@ -87,6 +90,9 @@ extension PoolCore {
     }
   }
 
+  /// What may be kept was lowered: free pages that have lain there until now are no exception.
+  func giveBackAboveKeepLimit() { giveBack(above: lock.withLock { ledger.keepLimit }) }
+
   /// Done whenever the pool does something slow on behalf of somebody.
   func visit(_ after: inout Aftermath) {
     let now = time()
@@ -97,9 +103,7 @@ extension PoolCore {
       lingering = []
       for chunk in chunks {
         let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
-        if chunk.books[lane] >= 0, ledger.departs(Slot(Int(chunk.books[lane]))) {
-          freeIfUnused(Slot(Int(chunk.books[lane])), .discarded, &after)
-        }
+        if chunk.books[lane] >= 0 { departIfUnused(Slot(Int(chunk.books[lane])), &after) }
       }
       after.releases += chunks as [AnyObject]
     }
@@ -127,18 +131,19 @@ extension ChunkPool {
   /// Frees everything that nobody is using, and gives the memory back to the system.
   ///
   /// Returns after every `free()` has returned. What is in use, or was used in an open frame, goes when that
-  /// use ends. O(chunks that are ready).
+  /// use ends, and so does its memory. O(chunks that are ready).
   public func freeAll() { core.freeAll() }
 
-  /// Frees unused chunks, least recently used first, until at most so many bytes are ready.
+  /// Frees unused chunks, least recently used first, until at most so many bytes are ready, and gives the memory back to
+  /// the system.
   public func trim(to limit: ByteCount) { core.trim(to: limit.bytes) }
 
   /// Frees chunks that nobody has used for so long.
   ///
   /// The pool looks at the clock only when it does something slow, so the age of a use is known as precisely as
-  /// the pool is visited: a chunk is never freed before it is so old, and perhaps later.
+  /// the pool is visited: a chunk is never freed before it is so old, and perhaps later. A negative age frees all that
+  /// nobody is using. Free pages of the pool's arena are given back to the system.
   public func free(unusedFor age: Duration) {
-    let (seconds, attoseconds) = age.components
-    core.free(unusedFor: UInt64(max(0, seconds)) &* 1_000_000_000 &+ UInt64(max(0, attoseconds) / 1_000_000_000))
+    core.free(unusedFor: age.nanoseconds)
   }
 }

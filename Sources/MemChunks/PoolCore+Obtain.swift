@@ -24,11 +24,7 @@ extension PoolCore {
     return request
   }
 
-  func deadline(in limit: Duration) -> UInt64 {
-    let (seconds, attoseconds) = limit.components
-    guard seconds >= 0 else { return time() }
-    return time() &+ UInt64(min(seconds, 1 << 31)) * 1_000_000_000 &+ UInt64(max(0, attoseconds) / 1_000_000_000)
-  }
+  func deadline(in limit: Duration) -> UInt64 { time() &+ limit.nanoseconds }
 
   /// Goes from step to step until the chunks are ready or cannot be.
   func drive(_ request: Request) throws(ChunkError) {
@@ -76,6 +72,7 @@ extension PoolCore {
   private func decide(_ request: Request, _ after: inout Aftermath) -> Request.Step {
     if request.isAbandoned { return .failed(.cancelled(label: request.label, atDeadline: false)) }
     if isClosed { return .failed(.poolClosed(label: request.label, afterFork: false)) }
+    if let ring = request.ring { return .failed(ring) }
     if hasQueuedFrees(for: request.thread) { return .drain }
     var missing: [Int] = []
     for (index, chunk) in request.chunks.enumerated() {
@@ -161,8 +158,8 @@ extension PoolCore {
   /// What is asked of the ledger on behalf of a request.
   func room(for needs: [RoomNeed], _ request: Request, thread: Thread?, mayFreeLate: Bool) -> RoomRequest {
     var room = RoomRequest(
-      needs, protectedSince: min(frames.protectedSince, request.sparesUsesSince), thread: UInt(bitPattern: thread),
-      mayFreeLate: mayFreeLate, isBestEffort: request.purpose == .prefetch)
+      needs, protectedSince: min(frames.protectedSince, request.sparesUsesSince),
+      thread: thread?.number ?? BoundThread.any, mayFreeLate: mayFreeLate, isBestEffort: request.purpose == .prefetch)
     // What nobody uses yet does not go above what may be kept.
     if request.purpose == .prefetch { room.spareRoom = ledger.budget - ledger.keepLimit }
     return room

@@ -18,8 +18,8 @@ extension PoolCore {
   /// Which of a line of waiting tasks are to be looked at; one of them speaks for all.
   private func limitOfLooks(in group: GroupIndex, _ one: Request) -> Int {
     if mustWaitForTurn(one) { return WaitingQueue.Limit.marked }
-    // They must be told.
-    if hopelessness(of: one) != nil { return WaitingQueue.Limit.all }
+    // They must be told. What nobody can free concerns each of them differently.
+    if !strandedGroups.isEmpty || hopelessness(of: one) != nil { return WaitingQueue.Limit.all }
     return WaitingQueue.Limit.refused(ledger.refusedBytes(in: group))
   }
 

@@ -13,7 +13,7 @@ extension PoolCore {
     _ request: Request, bytes: Int = 0, forOldProduct: Bool = false, _ after: inout Aftermath
   ) -> Request.Step {
     if let reason = obstacle(to: request) ?? hopelessness(of: request) {
-      let isLane = forOldProduct && reason != .insideFree && reason != .bestEffort
+      let isLane = forOldProduct && reason != .insideFree && reason != .bestEffort && reason != .threadEnded
       return .failed(.noRoom(numbers(request, request.bytes, isLane ? .oldProductInUse : reason)))
     }
     return enqueue(request, need: forOldProduct ? WaitingQueue.Need.aMark : WaitingQueue.Need.room(bytes))
@@ -31,19 +31,20 @@ extension PoolCore {
     if isOwn, !Waits.isInside(generation, request) { return enqueue(request, need: WaitingQueue.Need.aLook) }
     // One of several that this thread makes, and another of them needs it first.
     if isOwn, generation.progress == .placed { return makeAhead(generation, request) }
-    let chain = request.context.generating
-    if isOwn, let start = chain.firstIndex(where: { $0 === generation.chunk }) {
-      return .failed(.recursive(chain[start...].map(\.label) + [generation.chunk.label]))
+    let generating = request.context.generating
+    if isOwn, generating.contains(where: { $0 === generation.chunk }) {
+      let chain = request.context.chain.drop { $0 !== generation.chunk }
+      return .failed(.recursive(chain.map(\.label) + [generation.chunk.label]))
     }
     // Who makes room for it may be the one that asks, in what it frees for that.
     if request.context.isInsideFree { return .failed(.noRoom(numbers(request, request.bytes, .insideFree))) }
     // One of several that another thread makes, which may need first what this one makes. Two of those that waited for
     // each other would look like a ring, though no chunk needs itself; and who makes something is at it anyway.
-    if generation.progress == .placed, !chain.isEmpty { return makeAhead(generation, request) }
+    if generation.progress == .placed, !generating.isEmpty { return makeAhead(generation, request) }
     leavePlace(request)
     if let labels = Waits.add(thread, depth: request.context.depth, generation) {
       // What this thread began before the ring only leads to it.
-      let chain = chain.map(\.label)
+      let chain = request.context.chain.map(\.label)
       return .failed(.recursive(chain[(chain.lastIndex(of: labels.last!) ?? 0)...] + labels))
     }
     return wait(for: generation, request)
@@ -98,13 +99,14 @@ extension PoolCore {
 
   /// Why waiting would have no end that is certain: nothing runs that ends by itself.
   func hopelessness(of request: Request) -> ChunkError.NoRoom.Reason? {
+    if request.deadline == nil, isStranded(request) { return .threadEnded }
     if request.deadline != nil || freesRunning > 0 || isSomethingRunning(besides: request.thread) { return nil }
     if !request.context.generating.isEmpty { return .holdsOthers }
     // Who holds nothing may wait for a generation that waits itself, in another pool: nobody waits for who holds nothing.
     if works.contains(where: { Waits.thread(of: $0) != request.thread }) { return nil }
     // What a token holds may be held by whoever asks, so without a deadline it is not waited for.
     let waitsForPins = request.purpose != .token
-    if waitsForPins, ledger.parkedScopes > 0 || frames.closures > 0 || ledger.freeing > 0 { return nil }
+    if waitsForPins, ledger.parkedScopes > 0 || frames.closures > 0 || ledger.freeing > strandedFrees { return nil }
     if waitsForPins, retired.contains(where: { table.isUsedByScope($0) }) { return nil }
     if table.dying > 0, !request.isOutOfPatience {
       // The thread that lets go of a chunk frees it in a moment - unless it is the one that asks, from that chunk's
@@ -183,6 +185,7 @@ extension PoolCore {
     return ChunkError.NoRoom(
       label: label ?? request.label, needed: bytes, free: max(0, ledger.room), budget: ledger.budget,
       pinned: max(pinned, ledger.parkedBytes), framed: framed, reserved: ledger.reserved + ledger.pledged,
-      freeing: ledger.freeing, holders: holders.map(\.label), reason: reason)
+      freeing: ledger.freeing, holders: holders.map(\.label), strandedGroups: strandedGroups.map(label(of:)),
+      reason: reason)
   }
 }

@@ -20,6 +20,8 @@ final class PoolCore: @unchecked Sendable {
   @exclusivity(unchecked) var table: ChunkTable
   @exclusivity(unchecked) var arena = Arena()
   @exclusivity(unchecked) var queue = WaitingQueue()
+  /// How many pages were freed in this step that the next buffers are not expected to need.
+  @exclusivity(unchecked) var pagesToSpare = 0
   /// What is being made room for or generated.
   @exclusivity(unchecked) var works: [Work] = []
   /// Victims whose `free()` is running, or about to.
@@ -90,8 +92,11 @@ final class PoolCore: @unchecked Sendable {
   }
 
   func giveBackPages() {
-    let runs = ledger.pagesToGiveBack()
-    if !runs.isEmpty { arena.giveBack(runs) }
+    arena.giveBack(ledger.pagesToGiveBack())
+    guard pagesToSpare > 0 else { return }
+    let bytes = min(pagesToSpare * arena.pageSize, ledger.arena.warmBytes - ledger.pledged)
+    if bytes > 0 { arena.giveBack(ledger.arena.giveBack(bytes: bytes)) }
+    pagesToSpare = 0
   }
 
   /// Turns slots that the ledger has claimed into victims.

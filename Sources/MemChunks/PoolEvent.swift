@@ -41,6 +41,13 @@ public enum FreeReason: String, Sendable {
 extension ChunkPool {
   /// Sets who is told what happens; nil for nobody.
   ///
+  /// The pool keeps the observer until another takes its place, and with it all that it captures. One that captures the
+  /// pool must do so weakly, or the pool is never closed:
+  ///
+  ///     pool.observe { [weak pool] event in
+  ///       if case .thrashing = event, let pool { print(pool) }
+  ///     }
+  ///
   /// The observer runs on whichever thread caused the event, after the lock was let go, so it may use the pool; events of
   /// different threads may arrive out of order. With none set, an event costs a comparison.
   public func observe(_ observer: (@Sendable (PoolEvent) -> Void)?) {

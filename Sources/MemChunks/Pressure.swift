@@ -16,18 +16,25 @@ public enum PressureLevel: Int, Sendable, Comparable, CaseIterable {
 /// What share of the budget may stay ready while nobody uses it, at each level of pressure.
 public struct KeepShares: Sendable, Equatable {
   /// At `.warning`; half by default.
-  public var warning: Double
+  public var warning: Double {
+    didSet { warning = Self.share(warning) }
+  }
   /// At `.critical`; nothing by default.
-  public var critical: Double
-  /// How long, after the pressure has ended, until a further quarter of the budget may be kept again.
+  public var critical: Double {
+    didSet { critical = Self.share(critical) }
+  }
+  /// How long, after the pressure has ended, until a further quarter of the budget may be kept again. Not above 0: all
+  /// of it is at once.
   public var recoveryStep: Duration
 
-  /// Shares between 0 and 1.
+  /// Shares between 0 and 1. What lies outside is taken as the nearer of the two, and what is no number as 0.
   public init(warning: Double = 0.5, critical: Double = 0, recoveryStep: Duration = .seconds(2)) {
-    self.warning = min(max(0, warning), 1)
-    self.critical = min(max(0, critical), 1)
+    self.warning = Self.share(warning)
+    self.critical = Self.share(critical)
     self.recoveryStep = recoveryStep
   }
+
+  private static func share(_ number: Double) -> Double { number > 0 ? min(number, 1) : 0 }
 
   func share(at level: PressureLevel) -> Double {
     switch level {
@@ -75,8 +82,7 @@ struct PressureBook {
   /// After the pressure: a quarter of the budget more for each step of time. True when the share rose.
   mutating func recover(now: UInt64) -> Bool {
     guard level == .normal, share < 1 else { return false }
-    let (seconds, attoseconds) = shares.recoveryStep.components
-    let step = max(1, UInt64(max(0, seconds)) &* 1_000_000_000 &+ UInt64(max(0, attoseconds) / 1_000_000_000))
+    let step = max(1, shares.recoveryStep.nanoseconds)
     let steps = (now &- lastStep) / step
     guard steps > 0 else { return false }
     lastStep &+= steps &* step
@@ -97,7 +103,7 @@ extension PoolCore {
     }
     guard responds else { return }
     // Whoever reports pressure wants the memory, not its place in our books.
-    giveBack(above: lock.withLock { ledger.keepLimit })
+    giveBackAboveKeepLimit()
     locked { _ in self.pressure.responded(from: start, to: self.time()) }
   }
 }
@@ -105,7 +111,9 @@ extension PoolCore {
 extension ChunkPool {
   /// Tells the pool how short memory is. Returns after what had to be freed has been freed.
   ///
-  /// The level lowers the keep limit, and keeps it lowered until a lower level is reported; then it recovers by steps.
+  /// The level lowers the keep limit, and keeps it lowered until a lower level is reported. After `.normal` it recovers by
+  /// steps: a quarter of the budget for each `KeepShares.recoveryStep` that has passed, taken when the pool is next asked
+  /// for something that is missing. Until then `statistics.keepLimit` says what may be kept.
   /// The budget stays: what is needed under pressure is still generated and used, and goes when its use ends. May be
   /// called from any thread and as often as the system likes.
   public func report(_ level: PressureLevel) { core.report(level) }

@@ -4,6 +4,11 @@ import Synchronization
 
 typealias Thread = UnsafeMutablePointer<mc_thread>
 
+extension Thread {
+  /// Which thread it is; `BoundThread.any` for one that no group was ever bound to.
+  var number: UInt { UInt(mc_thread_number(self)) }
+}
+
 /// One wish for one or several chunks, from the miss to the answer.
 ///
 /// Whoever asks drives it: take the lock, `step`, let go of the lock, do what the step says. Only
@@ -55,6 +60,8 @@ final class Request: @unchecked Sendable {
     var holdsScopes = false
     /// The chunks it is generating, outermost first.
     var generating: [MemChunk] = []
+    /// The same, with those that it is asking for their size: how one led to the other.
+    var chain: [MemChunk] = []
     /// In how many activities of the thread it is asked: in more than a generation that it is asked inside.
     var depth: UInt32 = 0
 
@@ -65,7 +72,8 @@ final class Request: @unchecked Sendable {
       holdsScopes = thread.pointee.scopes > 0
       guard thread.pointee.activity != nil else { return }
       isInsideFree = Activity.isInside(.freeing, thread) || Activity.isInside(.telling, thread)
-      generating = Activity.generating(thread)
+      generating = Activity.chunks([.generating], thread)
+      chain = Activity.chunks([.generating, .measuring], thread)
       depth = Activity.depth(of: thread)
     }
   }
@@ -82,6 +90,8 @@ final class Request: @unchecked Sendable {
   var sparesUsesSince: UInt64 = .max
   var quotes: [ChunkQuote] = []
   private(set) var timesQuoted = 0
+  /// Why it cannot have the quotes: a chunk's `size` led back to itself.
+  var ring: ChunkError?
 
   // Guarded by the pool's lock.
   var lanes: [Int]
@@ -119,7 +129,7 @@ final class Request: @unchecked Sendable {
 
   var label: String {
     if chunks.count == 1 { return chunks[0].label }
-    return chunks.prefix(4).map(\.label).joined(separator: ", ") + (chunks.count > 4 ? ", ..." : "")
+    return Labels.list(chunks.prefix(4).map(\.label), quoted: false) + (chunks.count > 4 ? ", ..." : "")
   }
 
   /// Bytes it would need if none of its chunks were ready.
@@ -137,8 +147,10 @@ final class Request: @unchecked Sendable {
     let versions = core.lock.withLock { chunks.map(\.books.version) }
     quotes.removeAll(keepingCapacity: true)
     timesQuoted += 1
+    let thread = mc_thread_current()!
     for (chunk, version) in zip(chunks, versions) {
-      var quote = Activity.run(.sizing, core, chunk) { _ in chunk.quote() }
+      if let labels = Activity.ring(measuring: chunk, thread) { return ring = .recursive(labels) }
+      var quote = Activity.run(.measuring, core, chunk) { _ in chunk.quote() }
       quote.version = version
       quotes.append(quote)
     }

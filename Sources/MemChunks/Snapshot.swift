@@ -91,9 +91,11 @@ extension ChunkPool: CustomStringConvertible {
     let rows = snapshot()
     var text = "ChunkPool: \(ByteCount(numbers.used)) of \(ByteCount(numbers.budget)) used"
     text += " (ready \(ByteCount(numbers.ready)), generating \(ByteCount(numbers.reserved)), being freed "
-    text += "\(ByteCount(numbers.freeing)), pinned \(ByteCount(numbers.pinned)), peak \(ByteCount(numbers.peak)))\n"
-    text += "\(numbers.hits) hits, \(numbers.misses) misses, \(numbers.generations) generations, "
-    text += "\(numbers.frees) frees, \(numbers.failures) failures, \(numbers.refusals) refusals\n"
+    text += "\(ByteCount(numbers.freeing)), free pages \(ByteCount(numbers.freePages)), "
+    text += "pinned \(ByteCount(numbers.pinned)), peak \(ByteCount(numbers.peak)))\n"
+    text += "\(counted(numbers.hits, "hit")), \(counted(numbers.misses, "miss", "misses")), "
+    text += "\(counted(numbers.generations, "generation")), \(counted(numbers.frees, "free")), "
+    text += "\(counted(numbers.failures, "failure")), \(counted(numbers.refusals, "refusal"))\n"
     guard !rows.isEmpty else { return text }
     let shown = rows.prefix(40)
     let table = [["chunk", "group", "state", "size", "uses", "made", "took"]] + shown.map(\.cells)
@@ -118,7 +120,8 @@ extension ChunkInfo {
     let microseconds = nanoseconds / 1_000
     let took = microseconds < 10_000 ? "\(microseconds) us" : "\(microseconds / 1_000) ms"
     return [
-      label.isEmpty ? "-" : label, group.isEmpty ? "-" : group, state.rawValue, "\(ByteCount(size))", "\(uses)",
+      label.isEmpty ? "-" : Labels.escaped(label), group.isEmpty ? "-" : Labels.escaped(group), state.rawValue,
+      "\(ByteCount(size))", "\(uses)",
       "\(generations)", took,
     ]
   }

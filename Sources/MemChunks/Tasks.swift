@@ -86,7 +86,8 @@ extension PoolCore {
     request.quoteSizes(self)
     let timer = limit.map { limit in
       Task {
-        try await Task.sleep(for: limit)
+        // The limit itself may be longer than a task can sleep.
+        try await Task.sleep(for: .nanoseconds(Int64(limit.nanoseconds)))
         self.endWait(of: request)
       }
     }

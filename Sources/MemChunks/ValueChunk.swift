@@ -29,8 +29,8 @@ public final class ValueChunk<Value: Sendable>: MemChunk, @unchecked Sendable {
   /// Makes an empty chunk.
   ///
   /// - Parameters:
-  ///   - size: bytes of the value. The pool believes it.
-  ///   - workingPeak: bytes while it is made, where that is more; nil for `size`.
+  ///   - size: bytes of the value. The pool believes it, but throws `ChunkError.invalidSize` where it cannot be.
+  ///   - workingPeak: bytes while it is made, where that is more; nil for `size`, and so is less than it.
   ///   - generate: makes the value. Runs without any lock held, never twice at once.
   public init(
     in pool: ChunkPool, group: ChunkGroup? = nil, label: String = "", size: Int, workingPeak: Int? = nil,

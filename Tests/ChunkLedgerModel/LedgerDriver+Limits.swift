@@ -24,7 +24,7 @@ extension LedgerDriver {
       return ledger.setWeight(model.groups[group.index].weight, of: group)
     default:
       guard let group = randomGroup() else { return }
-      let thread = UInt(random.below(4))
+      let thread = random.percent(10) ? BoundThread.nobody : UInt(random.below(4))
       ledger.bind(group, to: thread)
       model.groups[group.index].boundTo = thread
     }

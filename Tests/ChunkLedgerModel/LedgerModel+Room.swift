@@ -28,7 +28,7 @@ extension LedgerModel {
       let share = share(of: group, in: request.needs)
       if share > groups[group].limit { return .tooLarge(limit: groups[group].limit, group: group) }
     }
-    if !request.isBestEffort, isRemembered(bytes, named, request.needs) {
+    if !request.isBestEffort, isRemembered(bytes, named, request) {
       // A memory must never be of another opinion than a look.
       var other = self
       other.forgetRefusals()
@@ -39,9 +39,11 @@ extension LedgerModel {
     case .enough(let victims):
       promise(bytes, named, request.needs, victims)
       return .granted(victims: victims)
-    case .short where request.isBestEffort || !seesAll(request): break
-    case .short(in: nil): refused = min(refused, bytes)
+    case .short where request.isBestEffort: break
+    case .short(in: nil) where seesAll(request): refused = min(refused, bytes)
+    case .short(in: nil): refusedInPart.append((open(to: request), bytes))
     case .short(in: let group?):
+      guard open(to: request).contains(group) else { break }
       groups[group].refused = min(groups[group].refused, share(of: group, in: request.needs))
     }
     return .refused
@@ -142,16 +144,22 @@ extension LedgerModel {
     }
   }
 
-  private func isRemembered(_ bytes: Int, _ named: [Int], _ needs: [RoomNeed]) -> Bool {
-    for group in named where share(of: group, in: needs) >= groups[group].refused { return true }
+  private func isRemembered(_ bytes: Int, _ named: [Int], _ request: RoomRequest) -> Bool {
+    for group in named where share(of: group, in: request.needs) >= groups[group].refused { return true }
+    let open = open(to: request)
+    for memory in refusedInPart where !seesAll(request) && memory.open == open && bytes >= memory.bytes { return true }
     return bytes >= refused
   }
 
-  /// Whether no group is closed to a request. If one is, its refusal has a reason of its own.
+  /// Whether a request may have everything freed that anybody may have freed.
   private func seesAll(_ request: RoomRequest) -> Bool {
+    request.mayFreeLate || open(to: request).count == groups.filter { $0.isLive }.count
+  }
+
+  /// The groups whose chunks a request may have freed.
+  private func open(to request: RoomRequest) -> [Int] {
     let walk = Walk(protectedSince: .max, thread: request.thread, mayFreeLate: request.mayFreeLate)
-    for group in groups.indices where !isOpen(group, walk) { return false }
-    return true
+    return groups.indices.filter { groups[$0].isLive && isOpen($0, walk) }
   }
 
   private mutating func promise(_ bytes: Int, _ named: [Int], _ needs: [RoomNeed], _ victims: [Int]) {
@@ -179,7 +187,8 @@ extension LedgerModel {
 
 extension LedgerModel {
   private func isOpen(_ group: Int, _ walk: Walk) -> Bool {
-    groups[group].boundTo == 0 || walk.mayFreeLate || groups[group].boundTo == walk.thread
+    groups[group].boundTo == 0 || groups[group].boundTo == walk.thread
+      || walk.mayFreeLate && groups[group].boundTo != BoundThread.nobody
   }
 
   private func bytesInLine(_ walk: Walk) -> Int { bytes { $0.isInLine && isOpen($0.group, walk) } }

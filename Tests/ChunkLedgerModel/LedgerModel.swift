@@ -60,6 +60,8 @@ package struct LedgerModel {
   var peak = 0
   /// The least that was refused because there was not so much at all, since something changed.
   var refused = Int.max
+  /// The same for requests to which only some groups were open: it holds for others of the kind.
+  var refusedInPart: [(open: [Int], bytes: Int)] = []
   var chunks: [Chunk] = []
   var groups = [Group(limit: .max, weight: 1)]
   var promises: [Promise] = []
@@ -130,6 +132,7 @@ extension LedgerModel {
   /// Something happened that could turn a refusal into a grant.
   mutating func forgetRefusals() {
     refused = .max
+    refusedInPart = []
     for index in groups.indices { groups[index].refused = .max }
   }
 }

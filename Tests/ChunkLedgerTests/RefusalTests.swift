@@ -115,6 +115,47 @@ import Testing
     #expect(others.owner.claims == 2)
   }
 
+  @Test("who must leave out groups bound to others is refused after one look, too, and so is who is like it")
+  func boundElsewhere() {
+    let (books, slots, stamp) = full()
+    let bound = books.ledger.addGroup(limit: .max, weight: 1, boundTo: 7)
+    let own = books.ledger.addGroup(limit: .max, weight: 1, boundTo: 8)
+    func ask(_ bytes: Int, thread: UInt, late: Bool = false) -> Books<LeastRecentlyUsed>.Answer {
+      books.ask(bytes, protectedSince: stamp, thread: thread, mayFreeLate: late)
+    }
+    // Two threads to which nothing is bound see the same, those two that own a group each something else.
+    for thread: UInt in [0, 3, 7, 8] { #expect(ask(60, thread: thread) == .refused) }
+    #expect(books.owner.claims == 6)
+    books.owner.resetCounts()
+    for _ in 0..<100 {
+      for thread: UInt in [8, 0, 7, 5, 3] { #expect(ask(60 + Int(thread), thread: thread) == .refused) }
+    }
+    #expect(books.owner.claims == 0)
+    // What was refused to them says nothing to who may have more freed; what is refused to that one says it to all.
+    #expect(ask(60, thread: 0, late: true) == .refused)
+    #expect(books.owner.claims == 2)
+    #expect(ask(59, thread: 0, late: true) == .refused)
+    #expect(books.owner.claims == 4)
+    for thread: UInt in [0, 3, 7, 8] { #expect(ask(59, thread: thread) == .refused) }
+    #expect(books.owner.claims == 4)
+    #expect(ask(40, thread: 0) == .granted([slots[0], slots[1]]))
+    _ = (bound, own)
+  }
+
+  @Test("a group whose thread has ended is freed for nobody, and lies above no limit that could be kept")
+  func boundToNobody() {
+    let books = Books(budget: 100)
+    let group = books.ledger.addGroup(limit: .max, weight: 1, boundTo: BoundThread.nobody)
+    let slot = books.add(60, group: group), other = books.add(40)
+    #expect(books.ask(50, mayFreeLate: true) == .refused)
+    #expect(books.ask(50, thread: 9, mayFreeLate: true) == .refused)
+    #expect(books.owner.claims == 0)
+    #expect(books.ledger.claimSurplus(above: 0, protectedSince: .max, owner: &books.owner) == [other])
+    books.ledger.finishFree(other)
+    books.ledger.bind(group, to: 9)
+    #expect(books.ask(50, thread: 9, mayFreeLate: false) == .granted([slot]))
+  }
+
   @Test("what a group's limit refuses says nothing to other groups")
   func perGroup() {
     let (books, slots, _) = full()

@@ -16,7 +16,7 @@ struct ErrorTests {
     let inGroup = try #require(chunkError { try pool.tracked("", 101, group: group).ensureReady() })
     #expect(
       inGroup.description.hasPrefix(
-        "a chunk without label needs 101 bytes (101 bytes), more than the limit of group \"icons\", 100 bytes"))
+        "a chunk without label needs 101 bytes, more than the limit of group \"icons\", 100 bytes;"))
     // Of several, the group's share is what counts against the group.
     let mixed = [pool.tracked("a", 60, group: group), pool.tracked("b", 50, group: group), pool.tracked("c", 500)]
     #expect(TooLarge { try pool.withReady(mixed) {} } == TooLarge("a, b, c", needed: 110, limit: 100, group: "icons"))
@@ -108,7 +108,8 @@ struct ErrorTests {
     #expect(ring == ["c0", "c1", "c2", "c0"])
     #expect(
       ChunkError.recursive(ring).description
-        == "chunks need each other in a ring: \"c0\" -> \"c1\" -> \"c2\" -> \"c0\"; break the ring in one generate()")
+        == "chunks need each other in a ring: \"c0\" -> \"c1\" -> \"c2\" -> \"c0\"; break the ring in one generate() or size"
+    )
     #expect(pool.used.bytes == 0)
     for chunk in chunks { chunk.hooks = .init() }
     pool._checkInvariants()

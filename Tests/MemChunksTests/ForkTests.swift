@@ -117,6 +117,33 @@ import Testing
       #expect(pool.used == .bytes(0))
     }
 
+    /// Whether a small buffer is made, and how the use of one of a gigabyte ends, in a pool of a budget without end.
+    private static func buffers() -> (small: Outcome, large: Outcome) {
+      let pool = ChunkPool(budget: .bytes(.max))
+      let small = BufferChunk(in: pool, size: 1 << 20) { $0.storeBytes(of: 7, toByteOffset: 9, as: UInt8.self) }
+      let large = BufferChunk(in: pool, size: 1 << 30) { _ in }
+      return (outcome { try small.withBytes { _ in } }, outcome { try large.ensureReady() })
+    }
+
+    @Test("Where address space is limited, less is reserved, and a buffer that finds none is refused")
+    func addressSpaceLimit() throws {
+      let unlimited = Self.buffers()
+      #expect(unlimited.small == .ready && unlimited.large == .ready)
+      _ = Outcome(ChunkError.recursive([])) == .noRoom(.addressSpace)
+      let end = Self.child {
+        var line = [UInt8](repeating: 0, count: 64)
+        let file = open("/proc/self/statm", O_RDONLY)
+        guard file >= 0, read(file, &line, 63) > 0 else { return 1 }
+        let pages = line.prefix { $0 >= 0x30 }.reduce(0) { $0 * 10 + UInt($1 - 0x30) }
+        let bytes = pages * UInt(sysconf(Int32(_SC_PAGESIZE))) + 128 << 20
+        var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
+        guard setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0 else { return 2 }
+        let limited = Self.buffers()
+        return (limited.small == .ready ? 0 : 4) | (limited.large == .noRoom(.addressSpace) ? 0 : 8)
+      }
+      #expect(end == .exited(0))
+    }
+
     /// What may be asked of a pool; each must stop a child at once instead of letting it wait for ever.
     private static let questions: [(name: String, ask: @Sendable (ChunkPool, ChunkGroup) -> Void)] = [
       ("used", { pool, _ in _ = pool.used }),

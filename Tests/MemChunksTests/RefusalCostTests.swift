@@ -69,6 +69,53 @@ import Testing
       }
     }
 
+    /// Nanoseconds for a thousand refusals inside a scope, where half of `count` chunks could be freed, and a group is bound
+    /// to another thread: what the request may have freed is not all there is.
+    private static func costBesideBoundGroup(_ count: Int) throws -> Int {
+      let pool = ChunkPool(budget: .bytes(count))
+      let group = ChunkGroup(in: pool, label: "bound")
+      let isBound = Gate(), isOver = Gate()
+      let owner = TestThread {
+        group.bindToCurrentThread()
+        isBound.open()
+        isOver.wait()
+      }
+      isBound.wait()
+      let chunks = (0..<count).map { _ in Small(in: pool) }
+      for chunk in chunks.prefix(count / 2) { try chunk.ensureReady() }
+      let wanted = Wanted(in: pool, bytes: count * 3 / 4)
+      let time = try pool.frame {
+        for chunk in chunks.dropFirst(count / 2) { try chunk.ensureReady() }
+        guard case .noRoom = outcome({ try wanted.ensureReady() }) else { throw Mishap(1) }
+        let start = processorTime()
+        for _ in 0..<1_000 {
+          guard case .noRoom = outcome({ try wanted.ensureReady() }) else { throw Mishap(2) }
+        }
+        return processorTime() - start
+      }
+      guard pool.statistics.frees == 0 else { throw Mishap(3) }
+      isOver.open()
+      owner.join()
+      keep(chunks)
+      return time
+    }
+
+    private final class Wanted: MemChunk, @unchecked Sendable {
+      private let bytes: Int
+      init(in pool: ChunkPool, bytes: Int) {
+        self.bytes = bytes
+        super.init(in: pool, label: "wanted")
+      }
+      override var size: Int { bytes }
+    }
+
+    @Test("Case 53: refusals beside a group that is bound to another thread are remembered, too")
+    func besideBoundGroup() throws {
+      let few = try Self.costBesideBoundGroup(1_000)
+      let many = try Self.costBesideBoundGroup(Self.many)
+      #expect(many < 10 * few + 5_000_000, "\(many) against \(few)")
+    }
+
     @Test("Case 53: refusals that differ in size, and room that comes and goes between them")
     func unlike() throws {
       let pool = ChunkPool(budget: .bytes(Self.many))

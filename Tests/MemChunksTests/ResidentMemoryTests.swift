@@ -89,5 +89,95 @@ import Testing
       #expect(pool.used.bytes <= 20 * Self.page)
       try chunks[3].withBytes { #expect($0.byteCount == 16 * Self.page) }
     }
+
+    /// Each way to have memory back, with what it leaves of four buffers of 16 pages: the last that was used.
+    private static let ways: [(name: String, left: Int, free: @Sendable (ChunkPool, [BufferChunk]) -> Void)] = [
+      ("freeAll", 0, { pool, _ in pool.freeAll() }),
+      ("trim", 1, { pool, _ in pool.trim(to: .bytes(20 * page)) }),
+      ("free(unusedFor:)", 0, { pool, _ in pool.free(unusedFor: .zero) }),
+      ("budget", 1, { pool, _ in pool.budget = .bytes(20 * page) }),
+      ("keepLimit", 1, { pool, _ in pool.keepLimit = .bytes(20 * page) }),
+      ("pressure", 0, { pool, _ in pool.report(.critical) }),
+      ("a group's limit", 1, { _, chunks in chunks[0].group.limit = .bytes(20 * page) }),
+      ("discard", 1, { _, chunks in for chunk in chunks.dropLast() { chunk.discard() } }),
+    ]
+
+    private static func pool() -> (pool: ChunkPool, chunks: [BufferChunk]) {
+      let pool = ChunkPool(budget: .bytes(256 * page), time: ManualClock().read)
+      let group = ChunkGroup(in: pool, label: "g")
+      return (
+        pool,
+        (0..<4).map { BufferChunk(in: pool, group: group, label: "\($0)", size: 16 * page) { fill(&$0) } }
+      )
+    }
+
+    @Test("Case 36: every way to have memory back makes the process smaller", arguments: ways.indices)
+    func everyWay(number: Int) throws {
+      let (pool, chunks) = Self.pool()
+      let starts = try chunks.map { try Self.address(of: $0) }
+      Self.ways[number].free(pool, chunks)
+      let resident = starts.map { Self.residentPages($0, 16 * Self.page) }
+      #expect(resident == [0, 0, 0, 16 * Self.ways[number].left], "\(Self.ways[number].name)")
+      #expect(pool.statistics.freePages == 0 && pool.used.bytes == 16 * Self.page * Self.ways[number].left)
+      keep(chunks)
+    }
+
+    @Test("Case 36: so it does where what goes was in use, when that use ends", arguments: ways.indices)
+    func everyWayLate(number: Int) throws {
+      let (pool, chunks) = Self.pool()
+      let starts = try chunks.map { try Self.address(of: $0) }
+      let pins = try pool.pin(chunks.dropLast())
+      try pool.frame {
+        try chunks[3].ensureReady()
+        Self.ways[number].free(pool, chunks)
+        #expect(starts.map { Self.residentPages($0, 16 * Self.page) } == [16, 16, 16, 16])
+      }
+      pins.unpin()
+      let resident = starts.map { Self.residentPages($0, 16 * Self.page) }.reduce(0, +)
+      // What has no target, and only what is unused: what is in use is no longer that old.
+      let isForAll = Self.ways[number].name != "free(unusedFor:)"
+      #expect(resident == (isForAll ? 16 * Self.ways[number].left : 64), "\(Self.ways[number].name)")
+      #expect(pool.statistics.freePages == 0)
+      keep(chunks)
+    }
+
+    @Test("Case 36: pages that lie free already go with the next order to free", arguments: ways.indices.dropLast(2))
+    func freeBefore(number: Int) throws {
+      let (pool, chunks) = Self.pool()
+      let starts = try chunks.map { try Self.address(of: $0) }
+      // Out of date: its pages wait for the next buffer.
+      for chunk in chunks { chunk.invalidate() }
+      #expect(starts.map { Self.residentPages($0, 16 * Self.page) } == [16, 16, 16, 16])
+      Self.ways[number].free(pool, chunks)
+      let resident = starts.map { Self.residentPages($0, 16 * Self.page) }.reduce(0, +)
+      #expect(resident <= 20 * Self.ways[number].left, "\(Self.ways[number].name)")
+      #expect(pool.statistics.freePages == resident * Self.page)
+      keep(chunks)
+    }
+
+    @Test("Case 36: a closed pool keeps no page, though its chunks are still there")
+    func closed() throws {
+      var pool: ChunkPool? = ChunkPool(budget: .bytes(256 * Self.page))
+      let chunks = Self.buffers(4, pages: 16, in: pool!)
+      let starts = try chunks.map { try Self.address(of: $0) }
+      let pin = try chunks[0].pin()
+      pool = nil
+      #expect(starts.map { Self.residentPages($0, 16 * Self.page) } == [16, 0, 0, 0])
+      pin.unpin()
+      #expect(starts.map { Self.residentPages($0, 16 * Self.page) } == [0, 0, 0, 0])
+      keep(chunks)
+    }
+
+    @Test("Buffers that make room for each other pass their pages on, and print(pool) shows those that lie free")
+    func recycled() throws {
+      let pool = ChunkPool(budget: .bytes(32 * Self.page))
+      let chunks = Self.buffers(4, pages: 16, in: pool)
+      for _ in 0..<3 { for chunk in chunks { try chunk.ensureReady() } }
+      #expect(Set(try chunks.map { try Self.address(of: $0) }).count == 2)
+      #expect("\(pool)".contains(", free pages 0 bytes, "))
+      chunks[3].invalidate()
+      #expect("\(pool)".contains(", free pages \(ByteCount.bytes(16 * Self.page)), "))
+      keep(chunks)
+    }
   }
 #endif

@@ -118,7 +118,7 @@ struct StatisticsTests {
     let pool = ChunkPool(budget: .megabytes(10), time: clock.read)
     #expect(
       "\(pool)" == """
-        ChunkPool: 0 bytes of 10 MB used (ready 0 bytes, generating 0 bytes, being freed 0 bytes, pinned 0 bytes, peak 0 bytes)
+        ChunkPool: 0 bytes of 10 MB used (ready 0 bytes, generating 0 bytes, being freed 0 bytes, free pages 0 bytes, pinned 0 bytes, peak 0 bytes)
         0 hits, 0 misses, 0 generations, 0 frees, 0 failures, 0 refusals
 
         """)
@@ -131,8 +131,8 @@ struct StatisticsTests {
     try nameless.withReady {
       #expect(
         "\(pool)" == """
-          ChunkPool: 129 KB of 10 MB used (ready 129 KB, generating 0 bytes, being freed 0 bytes, pinned 1 KB, peak 129 KB)
-          1 hits, 2 misses, 2 generations, 0 frees, 0 failures, 0 refusals
+          ChunkPool: 129 KB of 10 MB used (ready 129 KB, generating 0 bytes, being freed 0 bytes, free pages 0 bytes, pinned 1 KB, peak 129 KB)
+          1 hit, 2 misses, 2 generations, 0 frees, 0 failures, 0 refusals
           chunk  group    state     size  uses  made   took
           glass  toolbar  ready   128 KB     1     1  30 ms
           -      -        pinned    1 KB     2     1  15 us

@@ -18,7 +18,7 @@ typedef struct mc_activity {
   struct mc_activity *outer;
 } mc_activity;
 
-/// The state of one thread; its address is the thread's name while it lives.
+/// The state of one thread. Its address names the thread in what does not outlast it; another may have it afterwards.
 typedef struct mc_thread {
   /// The last recency stamp that this thread gave.
   uint64_t stamp;
@@ -31,6 +31,10 @@ typedef struct mc_thread {
   void *waits_for;
   /// How many activities the request that waits was asked in; guarded as well.
   uint32_t waits_depth;
+  /// Which thread it is, for what outlasts it; 0 until it takes a number. Others read it.
+  size_t number;
+  /// What is done when it ends; its own.
+  void *farewell;
 } mc_thread;
 
 // The initial-exec model makes the access one instruction; the few bytes fit in what the loader sets aside.
@@ -52,6 +56,20 @@ static inline bool mc_thread_is_waiting(const mc_thread *thread) {
   return __atomic_load_n(&thread->waiting, __ATOMIC_SEQ_CST) != 0;
 }
 
+/// The thread's number, which no other ever has; 0 for one that has taken none.
+static inline size_t mc_thread_number(const mc_thread *thread) {
+  return __atomic_load_n(&thread->number, __ATOMIC_RELAXED);
+}
+
+/// Gives the calling thread a number, a new one each time.
+size_t mc_thread_take_number(void);
+void mc_thread_drop_number(void);
+
+/// Makes a key with which `mc_thread_at_end` has `ended` called; false where the system has no more.
+bool mc_make_end_key(unsigned long *key, void (*ended)(void *context));
+/// Has the function of the key called when the calling thread ends, once; false where the system has no memory for that.
+bool mc_thread_at_end(unsigned long key, void *context);
+
 /// Retains a Swift object unless its last reference has gone already.
 bool mc_try_retain(void *object);
 
@@ -71,6 +89,8 @@ void mc_unreserve(void *base, size_t bytes);
 /// Makes pages nonresident; they read as zero afterwards.
 void mc_discard_pages(void *base, size_t bytes);
 size_t mc_page_size(void);
+/// How many pages of memory the machine has; 0 where it does not say.
+size_t mc_physical_pages(void);
 
 /// Starts a detached thread. False where the system refuses.
 bool mc_start_thread(void (*body)(void *), void *context);

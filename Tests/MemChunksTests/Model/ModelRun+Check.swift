@@ -22,16 +22,22 @@ extension ModelRun {
   }
 
   /// Victims in order. Those that make room and those above a limit are chosen together and freed separately, so
-  /// each reason has an order of its own; chunks of no bytes, and what goes because a use ended, have none.
+  /// each reason has an order of its own; chunks of no bytes, and what goes because a use or a frame ended, have none.
   private func checkVictims() {
     let real = events.withLock { events in
       defer { events = [] }
       return events
     }
-    defer { model.freed = [] }
+    defer {
+      model.freed = []
+      model.departed = []
+    }
+    func isInOrder(_ freed: Model.Freed, _ reason: String) -> Bool {
+      freed.reason == reason && freed.size > 0 && !model.departed.contains(freed.name)
+    }
     for reason in ["room", "limit", "trimmed", "unused", "all"] {
-      let left = real.filter { $0.reason == reason && $0.size > 0 }
-      let right = model.freed.filter { $0.reason == reason && $0.size > 0 }
+      let left = real.filter { isInOrder($0, reason) }
+      let right = model.freed.filter { isInOrder($0, reason) }
       if left != right { return fail("freed for \(reason): \(left.map(\.name)), not \(right.map(\.name))") }
     }
     func rest(_ freed: [Model.Freed]) -> [String] { freed.map { "\($0.name) \($0.size) \($0.reason)" }.sorted() }
@@ -91,7 +97,7 @@ extension PoolModel: CustomStringConvertible {
     for chunk in chunks.sorted(by: { $0.stamp < $1.stamp }) where chunk.product != nil || !chunk.retired.isEmpty {
       text += "\(chunk.name) in \(chunk.group), used at \(chunk.stamp):"
       if let product = chunk.product {
-        text += " \(product.size) bytes, \(product.users) users\(product.departs ? ", departs" : "")"
+        text += " \(product.size) bytes, \(product.users) users\(product.departure.map { ", departs (\($0))" } ?? "")"
       }
       for product in chunk.retired { text += " retired \(product.size) bytes, \(product.users) users" }
       text += "\n"

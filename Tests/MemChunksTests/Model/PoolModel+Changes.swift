@@ -10,7 +10,7 @@ extension PoolModel {
         pressureShare = min(1, pressureShare + 0.25 * Double(min(steps, 4)))
       }
     }
-    for chunk in lingering where chunk.product?.departs == true { freeIfUnused(chunk, "discarded") }
+    for chunk in lingering { departIfUnused(chunk) }
     lingering = []
   }
 
@@ -24,7 +24,7 @@ extension PoolModel {
 
   mutating func invalidate(_ chunk: Chunk) {
     guard let product = chunk.product else { return }
-    product.departs = false
+    product.departure = nil
     if product.users > 0 {
       chunk.product = nil
       chunk.retired.append(product)
@@ -95,7 +95,7 @@ extension PoolModel {
     let index = frames.firstIndex { $0.id == id }!
     previousFrameStart = frames.remove(at: index).start
     noteTime()
-    for chunk in chunks where chunk.product?.departs == true { freeIfUnused(chunk, "discarded") }
+    for chunk in chunks { departIfUnused(chunk) }
     dropSurplus()
   }
 

@@ -110,7 +110,7 @@ extension PoolModel {
     chunk.stamp = tick()
     if purpose == .hold { hold(chunk, &held) }
     if next == .isDiscarded {
-      product.departs = true
+      product.departure = "discarded"
       lingering.append(chunk)
     }
     return nil

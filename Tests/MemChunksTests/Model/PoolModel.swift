@@ -7,8 +7,8 @@ struct PoolModel {
   final class Product {
     var size: Int
     var users = 0
-    /// Goes when it is unused, whatever the limits are.
-    var departs = false
+    /// Why it goes when it is unused, whatever the limits are.
+    var departure: String?
 
     init(size: Int) { self.size = size }
   }
@@ -89,6 +89,8 @@ struct PoolModel {
   var lastRecovery: UInt64 = 0
 
   var freed: [Freed] = []
+  /// Which of those went because a use or a frame ended, in no order.
+  var departed: Set<String> = []
   var generations = 0
   var frees = 0
   var failures = 0
@@ -172,12 +174,19 @@ extension PoolModel {
 
   /// It goes now, or when nobody uses it any more and no frame protects it.
   mutating func depart(_ chunk: Chunk, _ reason: String) {
-    chunk.product!.departs = true
+    chunk.product!.departure = chunk.product!.departure ?? reason
     freeIfUnused(chunk, reason)
   }
 
   mutating func freeIfUnused(_ chunk: Chunk, _ reason: String) {
     if let product = chunk.product, product.users == 0, chunk.stamp <= protectedSince { free(chunk, reason) }
+  }
+
+  /// Frees a product that was to go when it was in use or protected, for the reason of then.
+  mutating func departIfUnused(_ chunk: Chunk) {
+    guard let departure = chunk.product?.departure else { return }
+    departed.insert(chunk.name)
+    freeIfUnused(chunk, departure)
   }
 
   /// Somebody lets go of a product.
@@ -189,9 +198,12 @@ extension PoolModel {
       finishFree(chunk, product, "invalidated")
       return
     }
-    let goes = product.departs && chunk.stamp <= protectedSince
-    if goes { free(chunk, "discarded") }
+    let departure = chunk.stamp <= protectedSince ? product.departure : nil
+    if let departure {
+      departed.insert(chunk.name)
+      free(chunk, departure)
+    }
     // The end of a use of nothing is not noticed.
-    if product.size > 0 || goes { dropSurplus() }
+    if product.size > 0 || departure != nil { dropSurplus() }
   }
 }
