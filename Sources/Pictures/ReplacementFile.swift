@@ -1,3 +1,5 @@
+internal import Synchronization
+
 // Darwin and Musl are not run here.
 #if canImport(Glibc)
   import Glibc
@@ -27,6 +29,7 @@ public final class ReplacementFile: PictureSink {
     let existing = try Self.existingFile(at: path)
     target = existing?.path ?? path
     (temporary, descriptor) = try Self.create(beside: target, reportedAs: path)
+    Self.unfinished.withLock { _ = $0.insert(temporary) }
     if let mode = existing?.mode {
       fchmod(descriptor, mode)
     }
@@ -35,7 +38,15 @@ public final class ReplacementFile: PictureSink {
   deinit {
     guard descriptor >= 0 else { return }
     close(descriptor)
+    Self.unfinished.withLock { _ = $0.remove(temporary) }
     _ = temporary.withCString(unlink)
+  }
+
+  private static let unfinished = Mutex<Set<BytePath>>([])
+
+  /// Removes the files of all replacements that are not committed, because the program is about to end.
+  public static func abandonAll() {
+    unfinished.withLock { for path in $0 { _ = path.withCString(unlink) } }
   }
 
   /// Appends all the bytes of `buffer` to the file.
@@ -66,6 +77,7 @@ public final class ReplacementFile: PictureSink {
       throw .cannotWrite(file: name, reason: systemReason())
     }
     close(descriptor)
+    Self.unfinished.withLock { _ = $0.remove(temporary) }
     descriptor = -1
   }
 }
