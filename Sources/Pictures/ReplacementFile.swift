@@ -28,8 +28,12 @@ public final class ReplacementFile: PictureSink {
     name = path.description
     let existing = try Self.existingFile(at: path)
     target = existing?.path ?? path
-    (temporary, descriptor) = try Self.create(beside: target, reportedAs: path)
-    Self.unfinished.withLock { _ = $0.insert(temporary) }
+    let target = target
+    (temporary, descriptor) = try Self.unfinished.withLock { unfinished throws(PictureError) in
+      let made = try Self.create(beside: target, reportedAs: path)
+      unfinished.insert(made.path)
+      return made
+    }
     if let mode = existing?.mode {
       fchmod(descriptor, mode)
     }
