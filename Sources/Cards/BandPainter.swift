@@ -66,7 +66,7 @@ struct BandPainter: Sendable {
   }
 
   private func lay(
-    _ placed: CompositionPlan.PlacedLayer, _ opacity: UInt32, over plane: UnsafeMutablePointer<UInt16>
+    _ placed: CompositionPlan.PlacedLayer, _ opacity: UInt16, over plane: UnsafeMutablePointer<UInt16>
   ) throws {
     let common = placed.rows.clamped(to: rows)
     // A layer that this band does not reach is not generated for it.
