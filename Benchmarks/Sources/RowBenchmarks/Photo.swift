@@ -38,17 +38,19 @@ private final class BytesSink: PictureSink {
 }
 
 /// Gives out the bytes of a file that is in memory.
-final class BytesSource: PictureSource {
+final class BytesSource: PositionedSource {
   let name = "photo"
+  let byteCount: Int?
   private let bytes: [UInt8]
-  private var position = 0
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    byteCount = bytes.count
+  }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    let count = min(buffer.count, bytes.count - position)
-    bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[position..<position + count])) }
-    position += count
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
+    let count = max(0, min(buffer.count, bytes.count - offset))
+    bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count])) }
     return count
   }
 }
