@@ -35,7 +35,9 @@ extension CardDocument {
     for case .layer(let layer) in items where bySource[layer.source] == nil {
       let pixels = try pixels(layer)
       bySource[layer.source] = pixels
-      try writer.add(picture: layer.source, width: pixels.width, height: pixels.height) { pixels.makeRows() }
+      try writer.add(
+        picture: layer.source, width: pixels.width, height: pixels.height, compressionLevel: Self.compressionLevel
+      ) { try pixels.write(to: $0) }
     }
     // Every layer's source has been asked for.
     let plan = try CompositionPlan(self, file: path.description) { layer in
@@ -43,34 +45,40 @@ extension CardDocument {
       return (pixels.width, pixels.height)
     }
     let chunks = plan.layers.map { bySource[$0.source]!.chunk }
-    func merged() throws -> PictureEntry.RowMaker {
-      var composer = try CardComposer(plan, pixels: chunks, file: path.description, in: pool)
-      return { row in _ = try composer.nextRow(into: &row) }
+    func merged() throws -> CardComposer { try CardComposer(plan, pixels: chunks, file: path.description, in: pool) }
+    try writer.add(
+      picture: "mergedimage.png", width: width, height: height, compressionLevel: Self.compressionLevel
+    ) { png in
+      var composer = try merged()
+      var row = [UInt8](repeating: 0, count: 4 * width)
+      while try composer.nextRow(into: &row) { try png.write(row: row.span.bytes, alpha: .straight) }
     }
-    try writer.add(picture: "mergedimage.png", width: width, height: height, rows: merged)
-    let thumbnail = ThumbnailRows(of: width, height)
-    try writer.add(picture: "Thumbnails/thumbnail.png", width: thumbnail.width, height: thumbnail.height) {
-      var thumbnail = thumbnail
-      let nextRow = try merged()
-      return { row in try thumbnail.makeRow(&row, nextRow) }
+    var thumbnail = ThumbnailRows(of: width, height)
+    try writer.add(
+      picture: "Thumbnails/thumbnail.png", width: thumbnail.width, height: thumbnail.height,
+      compressionLevel: Self.compressionLevel
+    ) { png in
+      var composer = try merged()
+      var row = [UInt8](repeating: 0, count: 4 * thumbnail.width)
+      for _ in 0..<thumbnail.height {
+        try thumbnail.makeRow(&row) { _ = try composer.nextRow(into: &$0) }
+        try png.write(row: row.span.bytes, alpha: .straight)
+      }
     }
     try writer.commit()
   }
+
+  /// Weaker than for final pictures: documents are written again and again.
+  private static let compressionLevel = 3
 }
 
 extension LayerPixels {
-  /// Gives the rows in turn; the chunk is generated again if it was freed between two of them.
-  fileprivate func makeRows() -> PictureEntry.RowMaker {
-    var next = 0
-    return { row in
+  /// Writes all rows; the chunk is generated again if it was freed between two of them.
+  fileprivate func write(to png: PNGWriter) throws {
+    for row in 0..<height {
       try chunk.withBytes { bytes in
-        bytes.withUnsafeBytes { pixels in
-          row.withUnsafeMutableBytes { row in
-            row.copyMemory(from: UnsafeRawBufferPointer(rebasing: pixels[next * row.count..<(next + 1) * row.count]))
-          }
-        }
+        try png.write(row: bytes.extracting(4 * width * row..<4 * width * (row + 1)), alpha: .straight)
       }
-      next += 1
     }
   }
 }

@@ -10,7 +10,7 @@ public final class OpenRasterFile: Sendable {
   /// What the file describes.
   public let document: CardDocument
   /// The path as text, as errors give it.
-  public var name: String { archive.file }
+  public var name: String { archive.name }
   private let archive: OpenRasterArchive
 
   /// Opens the file at `path` and reads its description.
@@ -27,7 +27,7 @@ public final class OpenRasterFile: Sendable {
   /// The specification wants it first and stored; some writers do neither, and nothing depends on it.
   private static func checkMediaType(_ archive: OpenRasterArchive) throws {
     guard archive.contains("mimetype") else {
-      throw CardError.notOpenRaster(file: archive.file, reason: "there is no mimetype entry in it")
+      throw CardError.notOpenRaster(file: archive.name, reason: "there is no mimetype entry in it")
     }
     var bytes = [UInt8](repeating: 0, count: 64)
     let count = try archive.withEntry("mimetype") { source in
@@ -35,12 +35,12 @@ public final class OpenRasterFile: Sendable {
     }
     let type = String(decoding: bytes[..<count], as: UTF8.self)
     guard type == "image/openraster" || type == "image/openraster\n" else {
-      throw CardError.notOpenRaster(file: archive.file, reason: "its mimetype is \(type)")
+      throw CardError.notOpenRaster(file: archive.name, reason: "its mimetype is \(type)")
     }
   }
 
   private static func readStack(_ archive: OpenRasterArchive) throws -> CardDocument {
-    let parser = StackParser(file: archive.file)
+    let parser = StackParser(file: archive.name)
     var piece = [UInt8](repeating: 0, count: 16_384)
     return try archive.withEntry("stack.xml") { source in
       while true {

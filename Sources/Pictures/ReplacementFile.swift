@@ -68,6 +68,21 @@ public final class ReplacementFile: PictureSink {
     }
   }
 
+  /// Writes over bytes that are in the file, or that end where it ends, for formats whose beginnings hold sizes.
+  ///
+  /// - Throws: As `write(_:)`.
+  package func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) throws {
+    var written = 0
+    while written < buffer.count {
+      let count = pwrite(descriptor, buffer.baseAddress! + written, buffer.count - written, off_t(offset + written))
+      if count > 0 {
+        written += count
+      } else if errno != EINTR {
+        throw PictureError.cannotWrite(file: name, reason: systemReason())
+      }
+    }
+  }
+
   /// Makes the bytes safe on the disk and puts the file in the target's place.
   ///
   /// - Precondition: Not committed before.
