@@ -74,9 +74,4 @@ extension CardComposer {
     }
     throw CardError.budgetTooSmall(file: file, needed: peak + wholePages(1) + rowByteCount, budget: budget)
   }
-
-  /// A size rounded up to pages of 16 KB, the largest of any supported system.
-  private static func wholePages(_ byteCount: Int) -> Int {
-    (byteCount + 16_383) / 16_384 * 16_384
-  }
 }

@@ -42,16 +42,24 @@ struct CompositionPlan: Sendable {
   /// How many layers are left out because nothing of them can be seen.
   let skippedCount: Int
 
+  /// Where the drawn layers lie, by their index.
+  var placed: [PlacedLayer] {
+    steps.compactMap { if case .layer(let placed, _) = $0 { placed } else { nil } }
+  }
+
   /// Plans a document.
   ///
   /// `size` is asked for the size of each layer that is visible, once, to see whether it meets the canvas. Takes time
   /// in proportion to the items of the document.
   ///
+  /// - Parameter allowsAnyOperator: Whether operators other than source-over are taken for that: what a document needs
+  ///   can be told also where it cannot be composed.
   /// - Throws: `CardError.unsupportedOperator`, and what `size` throws.
   init(
-    _ document: CardDocument, file: String, size: (CardLayer) throws -> (width: Int, height: Int)
+    _ document: CardDocument, file: String, allowsAnyOperator: Bool = false,
+    size: (CardLayer) throws -> (width: Int, height: Int)
   ) throws {
-    let shown = try ShownOpacities(document, file: file)
+    let shown = try ShownOpacities(document, file: file, allowsAnyOperator: allowsAnyOperator)
     var builder = PlanBuilder(width: document.width, height: document.height)
     // Items are listed from the top, so that, walking back, each stack's end comes before its start.
     for (index, item) in document.items.enumerated().reversed() {

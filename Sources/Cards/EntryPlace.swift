@@ -58,30 +58,53 @@ struct EntryPlace: Sendable {
   /// Makes a source at the first byte, for one thread at a time; what it gives is checked when all of it was read.
   ///
   /// - Throws: `CardError` when there is no memory.
-  func open() throws(CardError) -> any PictureSource {
-    isDeflated ? try InflatingSource(self) : StoredSource(self)
+  func open() throws -> any PictureSource {
+    isDeflated ? try InflatingSource(self) : CheckedSource(self)
+  }
+
+  /// The memory that a source takes which can be read again from where one was.
+  var positionedByteCount: Int { isDeflated ? InflatingSource.byteCount + BufferedSource.keptByteCount : 0 }
+
+  /// Makes a source for rows. Only inflated bytes are compared with their checksum: pictures have checksums of their own.
+  ///
+  /// - Throws: `CardError` when there is no memory.
+  func openPositioned() throws -> any PositionedSource {
+    isDeflated ? BufferedSource(try InflatingSource(self), byteCount: byteCount) : StoredBytes(place: self)
   }
 }
 
-/// An entry that is not compressed.
-private final class StoredSource: PictureSource {
-  private let place: EntryPlace
-  private var rest: Range<Int>
-  private var check: EntryCheck
-
-  init(_ place: EntryPlace) {
-    self.place = place
-    rest = place.bytes
-    check = EntryCheck(place)
-  }
+/// The bytes of an entry that is not compressed.
+private struct StoredBytes: PositionedSource {
+  let place: EntryPlace
 
   var name: String { place.name }
+  var byteCount: Int? { place.byteCount }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws -> Int {
+    let rest = place.bytes.dropFirst(offset)
+    return try place.file.read(
+      into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(rest.count)), at: rest.lowerBound)
+  }
+}
+
+/// An entry that is not compressed, front to back.
+private final class CheckedSource: PictureSource {
+  private let source: SequentialSource
+  private var check: EntryCheck
+  private var missing: Int
+
+  init(_ place: EntryPlace) {
+    source = SequentialSource(StoredBytes(place: place))
+    check = EntryCheck(place)
+    missing = place.byteCount
+  }
+
+  var name: String { source.name }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-    let piece = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(rest.count))
-    let count = try place.file.read(into: piece, at: rest.lowerBound)
-    rest.removeFirst(count)
-    try check.take(UnsafeRawBufferPointer(rebasing: piece[..<count]), isEnd: rest.isEmpty || count < piece.count)
+    let count = try source.read(into: buffer)
+    missing -= count
+    try check.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), isEnd: missing == 0 || count == 0)
     return count
   }
 }
