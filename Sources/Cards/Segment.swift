@@ -8,7 +8,7 @@ struct Segment: Sendable {
   /// A layer, and how much of it is shown.
   struct Layer: Sendable {
     let placed: CompositionPlan.PlacedLayer
-    let opacity: UInt32
+    let opacity: UInt16
   }
 
   /// A group, as far as its own plane has to be cleared before it and laid over the one below after it.
@@ -17,7 +17,7 @@ struct Segment: Sendable {
     let plane: Int
     var columns: Range<Int> = 0..<0
     var rows: Range<Int> = 0..<0
-    var opacity: UInt32 = 0
+    var opacity: UInt16 = 0
   }
 
   /// The most layers of a segment: enough to share the cost of merging, few enough to keep many threads busy.
