@@ -25,8 +25,8 @@ struct LayerPainter {
   private var smooth: SmoothRows
   private var nextRow = 0
 
-  /// Half the width of the grain, in steps of a channel: what a camera adds at a middling sensitivity.
-  private static let grain: Float = 8
+  /// Half the width of the grain, in steps of a channel: what a good camera adds.
+  private static let grain: Float = 5
 
   init(index: Int, width: Int, height: Int, seed: UInt64) {
     kind = Kind.of(index)
