@@ -48,7 +48,7 @@ class Document:
                 words += ["("] + self._canvas
             else:
                 words += ["-layers", "flatten"] + _fade(rest[0]) + [")"]
-        return ["convert"] + self._canvas + words + ["-layers", "flatten", output]
+        return ["convert"] + self._canvas + words + ["-layers", "flatten", "-depth", "8", output]
 
     @property
     def _canvas(self):

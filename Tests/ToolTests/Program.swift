@@ -18,6 +18,13 @@ enum Program {
     var output: String { String(decoding: outputBytes, as: UTF8.self) }
     var outputBytes: [UInt8]
     var error: String
+    /// All bytes that it wrote, to files or elsewhere; nil where the system does not count them.
+    var writtenByteCount: Int?
+
+    /// A number in the JSON that it printed.
+    func number(_ name: String) -> Int? {
+      output.split(separator: "\"\(name)\":").dropFirst().first.flatMap { Int($0.prefix { $0.isNumber }) }
+    }
   }
 
   /// Where one of its streams leads.
@@ -86,11 +93,17 @@ struct RunningProgram {
   }
 
   func wait() -> Program.Result {
+    // Ended, but not collected: the system still has its numbers.
+    var information = siginfo_t()
+    while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+    let numbers = String(decoding: readFile("/proc/\(process)/io") ?? [], as: UTF8.self)
+    let written = numbers.split(separator: "\n").first { $0.hasPrefix("wchar: ") }
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
     let code = status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
     return Program.Result(
       code: code, outputBytes: readFile(files.file("output")) ?? [],
-      error: String(decoding: readFile(files.file("error")) ?? [], as: UTF8.self))
+      error: String(decoding: readFile(files.file("error")) ?? [], as: UTF8.self),
+      writtenByteCount: written.flatMap { Int($0.dropFirst(7)) })
   }
 }
