@@ -29,6 +29,21 @@ enum SourceOver {
     }
   }
 
+  /// Lays a row of 16-bit RGBA with straight alpha over a row of a plane.
+  static func blend(
+    straight source: UnsafePointer<UInt16>, count: Int, opacity: UInt32, over plane: UnsafeMutablePointer<UInt16>
+  ) {
+    for index in stride(from: 0, to: 4 * count, by: 4) where source[index + 3] != 0 {
+      let alpha = scaled(source[index + 3], opacity)
+      let rest = full &- alpha
+      for channel in 0..<3 {
+        let color = scaled(source[index + channel], alpha)
+        plane[index + channel] = UInt16(truncatingIfNeeded: color &+ scaled(plane[index + channel], rest))
+      }
+      plane[index + 3] = UInt16(truncatingIfNeeded: alpha &+ scaled(plane[index + 3], rest))
+    }
+  }
+
   /// Lays a row of one plane over a row of another.
   static func blend(
     plane source: UnsafePointer<UInt16>, count: Int, opacity: UInt32, over plane: UnsafeMutablePointer<UInt16>
