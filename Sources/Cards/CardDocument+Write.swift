@@ -21,11 +21,12 @@ public struct LayerPixels: Sendable {
 extension CardDocument {
   /// Writes the document as an OpenRaster file, with the merged picture and the thumbnail that the format asks for.
   ///
-  /// Every pixel, also of the merged picture, is made within the budget of `pool`; each layer is generated about three
-  /// times. Pictures go into the file as they are encoded. The file takes its place only when it is whole.
+  /// Every pixel, also of the merged picture, is made within the budget of `pool`; each layer is generated about twice.
+  /// Pictures go into the file as they are encoded. The file takes its place only when it is whole. Beyond the pool,
+  /// memory is needed for an encoder and the thumbnail (at most 256 KB).
   ///
-  /// - Parameter pixels: Gives the pixels of each layer; asked once for each source. Chunks are best made in `pool`.
-  /// - Throws: `CardError`, `ChunkError`, and what `pixels` throws.
+  /// - Parameter pixels: Gives the pixels of each layer, in chunks of `pool`; asked once for each source.
+  /// - Throws: `CardError`, `ChunkError`, `PictureError.cannotWrite`, and what `pixels` throws.
   public func write(
     to path: BytePath, in pool: ChunkPool, pixels: (CardLayer) throws -> LayerPixels
   ) throws {
@@ -44,28 +45,46 @@ extension CardDocument {
       let pixels = bySource[layer.source]!
       return (pixels.width, pixels.height)
     }
-    let chunks = plan.layers.map { bySource[$0.source]!.chunk }
-    func merged() throws -> CardComposer { try CardComposer(plan, pixels: chunks, file: path.description, in: pool) }
+    let chunks = plan.layers.map { bySource[$0.source]! }
+    let composition = try composition(plan, chunks, in: pool, file: path.description)
+    var thumbnail = ThumbnailRows(of: width, height)
     try writer.add(
       picture: "mergedimage.png", width: width, height: height, compressionLevel: Self.compressionLevel
     ) { png in
-      var composer = try merged()
-      var row = [UInt8](repeating: 0, count: 4 * width)
-      while try composer.nextRow(into: &row) { try png.write(row: row.span.bytes, alpha: .straight) }
+      try composition.forEachRow { row in
+        try png.write(row: row.bytes, alpha: .straight)
+        thumbnail.add(row)
+      }
     }
-    var thumbnail = ThumbnailRows(of: width, height)
     try writer.add(
       picture: "Thumbnails/thumbnail.png", width: thumbnail.width, height: thumbnail.height,
       compressionLevel: Self.compressionLevel
     ) { png in
-      var composer = try merged()
-      var row = [UInt8](repeating: 0, count: 4 * thumbnail.width)
-      for _ in 0..<thumbnail.height {
-        try thumbnail.makeRow(&row) { _ = try composer.nextRow(into: &$0) }
-        try png.write(row: row.span.bytes, alpha: .straight)
+      for row in 0..<thumbnail.height {
+        let bytes = thumbnail.pixels.span.bytes
+        try png.write(
+          row: bytes.extracting(4 * thumbnail.width * row..<4 * thumbnail.width * (row + 1)), alpha: .straight)
       }
     }
     try writer.commit()
+  }
+
+  private func composition(
+    _ plan: CompositionPlan, _ layers: [LayerPixels], in pool: ChunkPool, file: String
+  ) throws(CardError) -> Composition {
+    let segments = plan.segments()
+    let needs = zip(layers, plan.placed).map { layer, placed in
+      MemoryPlan.Demand.Layer(
+        rows: placed.rows, small: wholePages(layer.chunk.size), fast: wholePages(layer.chunk.size))
+    }
+    let scratch = layers.reduce(0) { max($0, $1.chunk.workingPeak - $1.chunk.size) }
+    let demand = MemoryPlan.Demand(
+      layers: needs, segments: segments, plan: plan, scratch: 0, fixed: scratch, threads: RenderOptions.defaultThreads)
+    return Composition(
+      plan, segments, try MemoryPlan(demand, budget: pool.budget.bytes, file: file), scratch: 0, in: pool, label: file
+    ) { layer, _ in
+      .borrowed(layers[layer].chunk, width: layers[layer].width)
+    }
   }
 
   /// Weaker than for final pictures: documents are written again and again.

@@ -27,6 +27,8 @@ public enum CardError: Error, Sendable, Hashable {
   case unsupportedOperator(file: String, item: String, compositeOperator: String)
   /// Not even one row of the canvas and the layers of its dearest part fit into the budget; sizes in bytes.
   case budgetTooSmall(file: String, needed: Int, budget: Int)
+  /// The system starts no thread.
+  case noThread(file: String)
   /// The document cannot be written.
   case cannotWrite(file: String, reason: String)
 }
@@ -59,6 +61,8 @@ extension CardError: CustomStringConvertible {
       "\(file): \(item): the operator \(compositeOperator) is not supported; use \(CardBlend.sourceOver) or hide it"
     case .budgetTooSmall(let file, let needed, let budget):
       "\(file): needs at least \(needed) bytes to be composed, the budget is \(budget); raise the budget"
+    case .noThread(let file):
+      "\(file): cannot be composed: the system starts no thread; raise the limit of processes"
     case .cannotWrite(let file, let reason):
       "\(file): cannot be written: \(reason)"
     }

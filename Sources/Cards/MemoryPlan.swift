@@ -2,55 +2,73 @@
 ///
 /// Pure arithmetic over what a document needs, so that it can be told before anything is decoded. The picture does not
 /// depend on it.
-struct MemoryPlan: Sendable, Equatable {
+package struct MemoryPlan: Sendable, Equatable {
   /// What a document needs, in bytes.
-  struct Demand: Sendable {
+  package struct Demand: Sendable {
     /// What keeping a layer's place between rows takes, from its first row on the canvas to its last.
-    struct Layer: Sendable {
-      let rows: Range<Int>
+    package struct Layer: Sendable {
+      package let rows: Range<Int>
       /// With the smaller inflater, and with the faster one.
-      let small: Int
-      let fast: Int
+      package let small: Int
+      package let fast: Int
+
+      package init(rows: Range<Int>, small: Int, fast: Int) {
+        self.rows = rows
+        self.small = small
+        self.fast = fast
+      }
     }
 
     /// Rows of the canvas.
-    let height: Int
+    package let height: Int
     /// The layers that are drawn, the lowest first.
-    let layers: [Layer]
+    package let layers: [Layer]
     /// The layers of each segment.
-    let slices: [Range<Int>]
+    package let slices: [Range<Int>]
     /// One row of the canvas, all planes.
-    let row: Int
+    package let row: Int
     /// What each thread works in.
-    let worker: Int
+    package let worker: Int
     /// What is needed once, whatever the plan.
-    let fixed: Int
+    package let fixed: Int
     /// The most threads that may work.
-    let threads: Int
+    package let threads: Int
+
+    package init(
+      height: Int, layers: [Layer], slices: [Range<Int>], row: Int, worker: Int, fixed: Int, threads: Int
+    ) {
+      self.height = height
+      self.layers = layers
+      self.slices = slices
+      self.row = row
+      self.worker = worker
+      self.fixed = fixed
+      self.threads = threads
+    }
   }
 
   /// Not even one row and one segment fit.
-  struct TooSmall: Error {
+  package struct TooSmall: Error {
     /// Bytes.
-    let needed: Int
+    package let needed: Int
   }
 
   /// Rows that are in memory at a time.
-  private(set) var blockHeight: Int
+  package private(set) var blockHeight: Int
   /// Threads that decode and blend.
-  private(set) var workerCount: Int
+  package private(set) var workerCount: Int
   /// Whether decoders stay from block to block. If not, each layer is decoded again, from its top, for each block.
-  private(set) var keepsDecoders: Bool
+  package private(set) var keepsDecoders: Bool
   /// Which layers have the faster inflater.
-  private(set) var isFast: [Bool]
+  package private(set) var isFast: [Bool]
   /// The most bytes that will be counted at once.
-  private(set) var peak: Int
+  package private(set) var peak: Int
 
   /// Blocks of a composition that keeps its decoders are this tall at most: taller ones save nothing.
-  static let tallestKeptBlock = 8
+  package static let tallestKeptBlock = 8
 
   /// Plans for a budget.
-  init(_ demand: Demand, budget: Int) throws(TooSmall) {
+  package init(_ demand: Demand, budget: Int) throws(TooSmall) {
     if let kept = Self.keeping(demand, budget: budget) {
       self = kept
     } else if let banded = Self.banded(demand, budget: budget) {
@@ -61,7 +79,7 @@ struct MemoryPlan: Sendable, Equatable {
   }
 
   /// The least budget that a document can be composed with: one thread, one row, one segment.
-  static func leastBudget(_ demand: Demand) -> Int {
+  package static func leastBudget(_ demand: Demand) -> Int {
     demand.fixed + demand.worker + demand.row + demand.dearestSlices(1) { demand.layers[$0].small }
   }
 
@@ -123,7 +141,7 @@ struct MemoryPlan: Sendable, Equatable {
   }
 
   /// In how many parts the canvas is composed between which decoders do not stay.
-  func bandCount(height: Int) -> Int {
+  package func bandCount(height: Int) -> Int {
     keepsDecoders ? 1 : (height + blockHeight - 1) / blockHeight
   }
 

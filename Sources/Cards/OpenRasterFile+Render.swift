@@ -11,9 +11,9 @@ public struct RenderAccount: Sendable {
   public var drawnLayerCount: Int
   /// How many layers were left out because nothing of them can be seen.
   public var skippedLayerCount: Int
-  /// In how many bands the canvas was composed; with more than one, layers may have been decoded once for each.
+  /// In how many bands the canvas was composed; with more than one, each layer was decoded once for each.
   public var bandCount: Int
-  /// The pool's numbers when the picture was whole, everything still in place.
+  /// The pool's numbers when the picture was whole.
   public var pool: PoolStatistics
 }
 
@@ -47,37 +47,24 @@ extension OpenRasterFile {
     to sink: any PictureSink, in pool: ChunkPool, options: RenderOptions = RenderOptions(),
     progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
   ) throws -> RenderAccount {
-    let (plan, pixels) = try prepare(in: pool)
-    var composer = try CardComposer(plan, pixels: pixels, file: name, in: pool)
-    let writer = try PNGWriter(
-      width: plan.width, height: plan.height, to: sink, compressionLevel: options.compressionLevel)
-    var row = [UInt8](repeating: 0, count: 4 * plan.width)
+    let work = try RenderWork(self)
+    let memory = try work.memoryPlan(work.demand(threads: options.threads), budget: pool.budget.bytes)
+    let composition = Composition(
+      work.plan, work.segments, memory, scratch: work.scratchByteCount, in: pool, label: name
+    ) { [pictures = work.pictures] layer, inflater in
+      pictures[layer].chunk(inflater, in: pool)
+    }
+    let (width, height) = (work.plan.width, work.plan.height)
+    let writer = try PNGWriter(width: width, height: height, to: sink, compressionLevel: options.compressionLevel)
     var done = 0
-    while try composer.nextRow(into: &row) {
-      try writer.write(row: row.span.bytes, alpha: .straight)
+    try composition.forEachRow { row in
+      try writer.write(row: row.bytes, alpha: .straight)
       done += 1
-      try progress(done, plan.height)
+      try progress(done, height)
     }
+    try archive.file.checkUnchanged()
     return RenderAccount(
-      width: plan.width, height: plan.height, drawnLayerCount: plan.layers.count, skippedLayerCount: plan.skippedCount,
-      bandCount: composer.bandCount, pool: pool.statistics)
-  }
-
-  /// Plans the document and makes a chunk for each picture in it; layers that share a picture share its chunk.
-  private func prepare(in pool: ChunkPool) throws -> (plan: CompositionPlan, pixels: [BufferChunk]) {
-    var headers: [String: PNGHeader] = [:]
-    let plan = try CompositionPlan(document, file: name) { layer in
-      let header = try headers[layer.source] ?? header(of: layer)
-      headers[layer.source] = header
-      return (header.width, header.height)
-    }
-    var chunks: [String: BufferChunk] = [:]
-    let chunkOfLayer = try plan.layers.map { layer in
-      // The plan has asked for the size, and so for the header, of every layer that it draws.
-      let chunk = try chunks[layer.source] ?? pixels(of: layer, header: headers[layer.source]!, in: pool)
-      chunks[layer.source] = chunk
-      return chunk
-    }
-    return (plan, chunkOfLayer)
+      width: width, height: height, drawnLayerCount: work.plan.layers.count, skippedLayerCount: work.plan.skippedCount,
+      bandCount: memory.bandCount(height: height), pool: pool.statistics)
   }
 }

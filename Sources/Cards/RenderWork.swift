@@ -40,8 +40,17 @@ struct RenderWork: Sendable {
   ///
   /// - Throws: `CardError.budgetTooSmall`.
   func memoryPlan(_ demand: MemoryPlan.Demand, budget: Int) throws(CardError) -> MemoryPlan {
-    do throws(MemoryPlan.TooSmall) {
-      return try MemoryPlan(demand, budget: budget)
+    try MemoryPlan(demand, budget: budget, file: file)
+  }
+}
+
+extension MemoryPlan {
+  /// Plans for a budget.
+  ///
+  /// - Throws: `CardError.budgetTooSmall`, which names the file.
+  init(_ demand: Demand, budget: Int, file: String) throws(CardError) {
+    do throws(TooSmall) {
+      try self.init(demand, budget: budget)
     } catch {
       throw .budgetTooSmall(file: file, needed: error.needed, budget: budget)
     }

@@ -4,37 +4,37 @@
 /// Source-over is associative, so a segment's layers can be composed among themselves while what is below is not done.
 /// Where segments begin and end depends on the document alone, and so does every rounding: the same bytes come out
 /// whatever the budget and the number of threads.
-struct Segment: Sendable {
+package struct Segment: Sendable {
   /// A layer, and how much of it is shown.
-  struct Layer: Sendable {
-    let placed: CompositionPlan.PlacedLayer
-    let opacity: UInt16
+  package struct Layer: Sendable {
+    package let placed: CompositionPlan.PlacedLayer
+    package let opacity: UInt16
   }
 
   /// A group, as far as its own plane has to be cleared before it and laid over the one below after it.
-  struct Group: Sendable {
+  package struct Group: Sendable {
     /// The plane that is its own.
-    let plane: Int
-    var columns: Range<Int> = 0..<0
-    var rows: Range<Int> = 0..<0
-    var opacity: UInt16 = 0
+    package let plane: Int
+    package var columns: Range<Int> = 0..<0
+    package var rows: Range<Int> = 0..<0
+    package var opacity: UInt16 = 0
   }
 
   /// The most layers of a segment: enough to share the cost of merging, few enough to keep many threads busy.
-  static let layerLimit = 4
+  package static let layerLimit = 4
 
-  var begins: [Group] = []
-  var layers: [Layer] = []
-  var ends: [Group] = []
+  package var begins: [Group] = []
+  package var layers: [Layer] = []
+  package var ends: [Group] = []
   /// The plane that the layers are laid over.
   var plane = 0
   /// The columns that layers reach.
-  var columns: Range<Int> = 0..<0
+  package var columns: Range<Int> = 0..<0
   /// The rows that it changes; in any other it has nothing to do.
-  var rows: Range<Int> = 0..<0
+  package var rows: Range<Int> = 0..<0
 
   /// The layers by their index in the plan.
-  var layerIndexes: Range<Int> {
+  package var layerIndexes: Range<Int> {
     // A segment has at least one layer, and they follow each other.
     layers[0].placed.index..<layers[layers.count - 1].placed.index + 1
   }
@@ -42,7 +42,7 @@ struct Segment: Sendable {
 
 extension CompositionPlan {
   /// The steps, cut into segments; in the order of the list, each can be merged once those before it are.
-  func segments() -> [Segment] {
+  package func segments() -> [Segment] {
     var groups = groups()
     var segments: [Segment] = []
     var current = Segment()
