@@ -37,7 +37,7 @@ static void push(struct stack *stack, VipsImage *image, int x, int y, double opa
   if (opacity < 1) {
     double factors[] = {1, 1, 1, opacity}, offsets[] = {0, 0, 0, 0};
     VipsImage *faded;
-    check(vips_linear(image, &faded, factors, offsets, 4, "uchar", TRUE, NULL));
+    check(vips_linear(image, &faded, factors, offsets, 4, NULL));
     g_object_unref(image);
     image = faded;
   }
@@ -47,7 +47,7 @@ static void push(struct stack *stack, VipsImage *image, int x, int y, double opa
   stack->count++;
 }
 
-// The stack over a transparent canvas, which comes first and gives the size.
+// The stack over a transparent canvas, which comes first and gives the size; as floating point, as libvips composes.
 static VipsImage *composed(struct stack *stack) {
   VipsImage *empty, *canvas, *result;
   check(vips_black(&empty, width, height, "bands", 4, NULL));
@@ -63,10 +63,7 @@ static VipsImage *composed(struct stack *stack) {
   vips_area_unref(VIPS_AREA(y));
   for (int index = 0; index <= stack->count; index++) g_object_unref(stack->images[index]);
   stack->count = 0;
-  VipsImage *bytes;
-  check(vips_cast_uchar(result, &bytes, NULL));
-  g_object_unref(result);
-  return bytes;
+  return result;
 }
 
 static void print_peak(void) {
@@ -101,8 +98,11 @@ int main(int count, char **arguments) {
       return 2;
     }
   }
-  VipsImage *result = composed(stacks[0]);
-  check(vips_pngsave(result, arguments[2], "compression", atoi(arguments[5]), NULL));
+  VipsImage *result = composed(stacks[0]), *rounded, *bytes;
+  check(vips_rint(result, &rounded, NULL) || vips_cast_uchar(rounded, &bytes, NULL));
+  check(vips_pngsave(bytes, arguments[2], "compression", atoi(arguments[5]), NULL));
+  g_object_unref(bytes);
+  g_object_unref(rounded);
   g_object_unref(result);
   print_peak();
   return 0;

@@ -19,20 +19,32 @@ final class ArchiveFile: Sendable {
   private let path: BytePath
   private let descriptor: Int32
   private let identity: FileIdentity
+  /// Whether we are writing to it ourselves, behind what is read.
+  private let isUnfinished: Bool
 
   /// The file's length in bytes.
   var byteCount: Int { identity.byteCount }
 
   /// Opens the file at `path`.
-  init(_ path: BytePath) throws(CardError) {
-    name = path.description
+  convenience init(_ path: BytePath) throws(CardError) {
+    try self.init(path, name: path.description, isUnfinished: false)
+  }
+
+  /// Opens a file that is still being written; errors call it by `name`, which it will have.
+  convenience init(unfinished path: BytePath, name: String) throws(CardError) {
+    try self.init(path, name: name, isUnfinished: true)
+  }
+
+  private init(_ path: BytePath, name: String, isUnfinished: Bool) throws(CardError) {
+    self.name = name
     self.path = path
+    self.isUnfinished = isUnfinished
     // Not blocking: a pipe would wait for somebody who writes to it.
     descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     guard descriptor >= 0, let identity = FileIdentity(descriptor: descriptor) else {
       let reason = systemReason()
       if descriptor >= 0 { close(descriptor) }
-      throw .cannotOpen(file: path.description, reason: reason)
+      throw .cannotOpen(file: name, reason: reason)
     }
     self.identity = identity
     // From here on `deinit` closes it.
@@ -69,6 +81,7 @@ final class ArchiveFile: Sendable {
   ///
   /// - Throws: `CardError.changed`.
   func checkUnchanged() throws(CardError) {
+    if isUnfinished { return }
     guard FileIdentity(descriptor: descriptor) == identity, FileIdentity(path: path) == identity else {
       throw .changed(file: name)
     }

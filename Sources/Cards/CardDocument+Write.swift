@@ -21,32 +21,50 @@ public struct LayerPixels: Sendable {
 extension CardDocument {
   /// Writes the document as an OpenRaster file, with the merged picture and the thumbnail that the format asks for.
   ///
-  /// Every pixel, also of the merged picture, is made within the budget of `pool`; each layer is generated about twice.
-  /// Pictures go into the file as they are encoded. The file takes its place only when it is whole. Beyond the pool,
-  /// memory is needed for an encoder and the thumbnail (at most 256 KB).
+  /// Each layer's pixels are used once: the merged picture is composed from what is in the file by then, within the
+  /// budget of `pool`. Pictures go into the file as they are encoded. The file takes its place only when it is whole.
+  /// Beyond the pool, memory is needed for an encoder and the thumbnail (at most 256 KB).
   ///
   /// - Parameter pixels: Gives the pixels of each layer, in chunks of `pool`; asked once for each source.
-  /// - Throws: `CardError`, `ChunkError`, `PictureError.cannotWrite`, and what `pixels` throws.
+  /// - Throws: `CardError`, `ChunkError`, `PictureError`, and what `pixels` throws.
   public func write(
     to path: BytePath, in pool: ChunkPool, pixels: (CardLayer) throws -> LayerPixels
   ) throws {
-    var bySource: [String: LayerPixels] = [:]
-    let writer = try OpenRasterWriter(path)
-    try writer.add("stack.xml", stackXML)
-    for case .layer(let layer) in items where bySource[layer.source] == nil {
+    try write(to: path, in: pool) { layer, writer in
       let pixels = try pixels(layer)
-      bySource[layer.source] = pixels
       try writer.add(
         picture: layer.source, width: pixels.width, height: pixels.height, compressionLevel: Self.compressionLevel
       ) { try pixels.write(to: $0) }
     }
-    // Every layer's source has been asked for.
-    let plan = try CompositionPlan(self, file: path.description) { layer in
-      let pixels = bySource[layer.source]!
-      return (pixels.width, pixels.height)
-    }
-    let chunks = plan.layers.map { bySource[$0.source]! }
-    let composition = try composition(plan, chunks, in: pool, file: path.description)
+  }
+
+  /// Writes the document with pictures that are PNG files already; they go into it as they are.
+  ///
+  /// - Parameter files: Gives the file of each layer; asked once for each source, in the order of the document.
+  /// - Throws: `CardError`, `ChunkError`, `PictureError`, and what `files` and its sources throw.
+  public func write(
+    to path: BytePath, in pool: ChunkPool, files: (CardLayer) throws -> any PositionedSource
+  ) throws {
+    try write(to: path, in: pool) { layer, writer in try writer.add(picture: layer.source, file: files(layer)) }
+  }
+
+  private func write(
+    to path: BytePath, in pool: ChunkPool, addPicture: (CardLayer, OpenRasterWriter) throws -> Void
+  ) throws {
+    let writer = try OpenRasterWriter(path)
+    try writer.add("stack.xml", stackXML)
+    var added: Set<String> = []
+    for case .layer(let layer) in items where added.insert(layer.source).inserted { try addPicture(layer, writer) }
+    try addMergedPicture(to: writer, in: pool)
+    try writer.commit()
+  }
+
+  private func addMergedPicture(to writer: OpenRasterWriter, in pool: ChunkPool) throws {
+    let written = try writer.archiveSoFar()
+    let work = try RenderWork(self, file: writer.name) { try LayerPicture(writer.place(of: $0.source, in: written)) }
+    let memory = try work.memoryPlan(
+      work.demand(threads: RenderOptions.defaultThreads), budget: pool.budget.bytes)
+    let composition = work.composition(memory, in: pool)
     var thumbnail = ThumbnailRows(of: width, height)
     try writer.add(
       picture: "mergedimage.png", width: width, height: height, compressionLevel: Self.compressionLevel
@@ -65,25 +83,6 @@ extension CardDocument {
         try png.write(
           row: bytes.extracting(4 * thumbnail.width * row..<4 * thumbnail.width * (row + 1)), alpha: .straight)
       }
-    }
-    try writer.commit()
-  }
-
-  private func composition(
-    _ plan: CompositionPlan, _ layers: [LayerPixels], in pool: ChunkPool, file: String
-  ) throws(CardError) -> Composition {
-    let segments = plan.segments()
-    let needs = zip(layers, plan.placed).map { layer, placed in
-      MemoryPlan.Demand.Layer(
-        rows: placed.rows, small: wholePages(layer.chunk.size), fast: wholePages(layer.chunk.size))
-    }
-    let scratch = layers.reduce(0) { max($0, $1.chunk.workingPeak - $1.chunk.size) }
-    let demand = MemoryPlan.Demand(
-      layers: needs, segments: segments, plan: plan, scratch: 0, fixed: scratch, threads: RenderOptions.defaultThreads)
-    return Composition(
-      plan, segments, try MemoryPlan(demand, budget: pool.budget.bytes, file: file), scratch: 0, in: pool, label: file
-    ) { layer, _ in
-      .borrowed(layers[layer].chunk, width: layers[layer].width)
     }
   }
 

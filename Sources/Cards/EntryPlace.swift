@@ -52,6 +52,17 @@ struct EntryPlace: Sendable {
     checksum = description.checksum
   }
 
+  /// An entry that has just been written, and not deflated.
+  init(_ entry: ZipWriter.Entry, in file: ArchiveFile) {
+    self.file = file
+    self.entry = String(decoding: entry.name, as: UTF8.self)
+    isDeflated = false
+    let start = entry.position + entry.header.count
+    bytes = start..<start + entry.byteCount
+    byteCount = entry.byteCount
+    checksum = UInt32(entry.checksum)
+  }
+
   /// The memory that a source takes which reads from the first byte to the last.
   var sourceByteCount: Int { isDeflated ? InflatingSource.byteCount : 0 }
 

@@ -7,14 +7,12 @@ enum LayerChunk: Sendable {
   case rows(LayerDecoder, PNGRowReader.Format)
   /// All pixels, 8-bit RGBA, made for this composition.
   case pixels(BufferChunk, width: Int)
-  /// The same, of somebody who may want them again.
-  case borrowed(BufferChunk, width: Int)
 
   /// What has to be held while rows are taken.
   var chunk: MemChunk {
     switch self {
     case .rows(let decoder, _): decoder
-    case .pixels(let chunk, _), .borrowed(let chunk, _): chunk
+    case .pixels(let chunk, _): chunk
     }
   }
 
@@ -24,7 +22,7 @@ enum LayerChunk: Sendable {
   ) throws -> Result {
     switch self {
     case .rows(let decoder, let format): return try body(decoder.row(row, scratch).baseAddress!, format)
-    case .pixels(let chunk, let width), .borrowed(let chunk, let width):
+    case .pixels(let chunk, let width):
       return try chunk.withBytes { bytes in
         try bytes.withUnsafeBytes { try body($0.baseAddress! + 4 * width * row, .rgba8) }
       }
@@ -36,12 +34,9 @@ enum LayerChunk: Sendable {
     if case .rows(let decoder, _) = self { decoder.park() }
   }
 
-  /// Lets go of what was made for this composition.
+  /// Lets go of it.
   func discard() {
-    switch self {
-    case .rows, .pixels: chunk.discard()
-    case .borrowed: break
-    }
+    chunk.discard()
   }
 }
 

@@ -49,11 +49,7 @@ extension OpenRasterFile {
   ) throws -> RenderAccount {
     let work = try RenderWork(self)
     let memory = try work.memoryPlan(work.demand(threads: options.threads), budget: pool.budget.bytes)
-    let composition = Composition(
-      work.plan, work.segments, memory, scratch: work.scratchByteCount, in: pool, label: name
-    ) { [pictures = work.pictures] layer, inflater in
-      pictures[layer].chunk(inflater, in: pool)
-    }
+    let composition = work.composition(memory, in: pool)
     let (width, height) = (work.plan.width, work.plan.height)
     let writer = try PNGWriter(width: width, height: height, to: sink, compressionLevel: options.compressionLevel)
     var done = 0

@@ -5,6 +5,8 @@ internal import Pictures
 /// Follows the file layout specification, 0.0.6: `mimetype` comes first and is stored. What is written goes to a new
 /// file beside the target, which `commit()` puts in its place; a writer that is dropped before that removes it.
 final class OpenRasterWriter {
+  /// The path asked for, as text.
+  var name: String { file.name }
   private let file: ReplacementFile
   private var archive: ZipWriter
 
@@ -32,6 +34,34 @@ final class OpenRasterWriter {
     let sink = EntrySink(self, name: "\(file.name): \(entry)")
     try write(PNGWriter(width: width, height: height, to: sink, compressionLevel: compressionLevel))
     try archive.end()
+  }
+
+  /// Adds a picture that is a PNG file, as it is.
+  func add(picture entry: String, file source: any PositionedSource) throws {
+    try archive.begin(entry, mostBytes: source.byteCount ?? .max)
+    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 1)
+    defer { piece.deallocate() }
+    var position = 0
+    while true {
+      let count = try source.read(into: piece, at: position)
+      if count == 0 { break }
+      try archive.append(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+      position += count
+    }
+    try archive.end()
+  }
+
+  /// Opens what has been written, so that pictures in it can be read while others are added.
+  func archiveSoFar() throws(CardError) -> ArchiveFile {
+    try ArchiveFile(unfinished: file.unfinishedPath, name: file.name)
+  }
+
+  /// Where a picture lies that has been added.
+  func place(of entry: String, in written: ArchiveFile) throws(CardError) -> EntryPlace {
+    guard let entry = archive.entries.last(where: { $0.name.elementsEqual(entry.utf8) }) else {
+      throw .missingEntry(file: name, entry: entry)
+    }
+    return EntryPlace(entry, in: written)
   }
 
   /// Writes the list of entries and puts the document in its place.

@@ -1,3 +1,4 @@
+internal import MemChunks
 internal import Pictures
 
 /// All that is known of a rendering before any pixel is decoded.
@@ -10,17 +11,25 @@ struct RenderWork: Sendable {
 
   /// Plans a document, and reads the header of every picture that is visible.
   init(_ file: OpenRasterFile, allowsAnyOperator: Bool = false) throws {
+    try self.init(file.document, file: file.name, allowsAnyOperator: allowsAnyOperator) { try file.picture(of: $0) }
+  }
+
+  /// Plans a document whose pictures `picture` finds: those that are visible, each source once.
+  init(
+    _ document: CardDocument, file: String, allowsAnyOperator: Bool = false,
+    picture: (CardLayer) throws -> LayerPicture
+  ) throws {
     // Layers may share a picture.
     var bySource: [String: LayerPicture] = [:]
-    plan = try CompositionPlan(file.document, file: file.name, allowsAnyOperator: allowsAnyOperator) { layer in
-      let picture = try bySource[layer.source] ?? file.picture(of: layer)
-      bySource[layer.source] = picture
-      return (picture.header.width, picture.header.height)
+    plan = try CompositionPlan(document, file: file, allowsAnyOperator: allowsAnyOperator) { layer in
+      let found = try bySource[layer.source] ?? picture(layer)
+      bySource[layer.source] = found
+      return (found.header.width, found.header.height)
     }
     segments = plan.segments()
     // The plan has asked for the size, and so for the picture, of every layer that it draws.
     pictures = plan.layers.map { bySource[$0.source]! }
-    self.file = file.name
+    self.file = file
   }
 
   /// What it needs with so many threads at most.
@@ -40,19 +49,18 @@ struct RenderWork: Sendable {
   ///
   /// - Throws: `CardError.budgetTooSmall`.
   func memoryPlan(_ demand: MemoryPlan.Demand, budget: Int) throws(CardError) -> MemoryPlan {
-    try MemoryPlan(demand, budget: budget, file: file)
-  }
-}
-
-extension MemoryPlan {
-  /// Plans for a budget.
-  ///
-  /// - Throws: `CardError.budgetTooSmall`, which names the file.
-  init(_ demand: Demand, budget: Int, file: String) throws(CardError) {
-    do throws(TooSmall) {
-      try self.init(demand, budget: budget)
+    do throws(MemoryPlan.TooSmall) {
+      return try MemoryPlan(demand, budget: budget)
     } catch {
       throw .budgetTooSmall(file: file, needed: error.needed, budget: budget)
+    }
+  }
+
+  /// What composes it, in memory of `pool`.
+  func composition(_ memory: MemoryPlan, in pool: ChunkPool) -> Composition {
+    Composition(plan, segments, memory, scratch: scratchByteCount, in: pool, label: file) {
+      [pictures] layer, inflater in
+      pictures[layer].chunk(inflater, in: pool)
     }
   }
 }

@@ -18,7 +18,8 @@ struct ZipWriter {
 
   private let file: ReplacementFile
   private var position = 0
-  private var entries: [Entry] = []
+  /// What has been begun, in order.
+  private(set) var entries: [Entry] = []
 
   init(_ file: ReplacementFile) {
     self.file = file

@@ -21,6 +21,9 @@ public final class ReplacementFile: PictureSink {
   private let temporary: BytePath
   private var descriptor: Int32
 
+  /// Where the bytes are that have been written so far.
+  package var unfinishedPath: BytePath { temporary }
+
   /// Makes the file that is to replace `path`.
   ///
   /// - Throws: `PictureError.cannotWrite` when `path` is something other than a file, or its directory refuses.

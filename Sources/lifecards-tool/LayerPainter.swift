@@ -26,7 +26,7 @@ struct LayerPainter {
   private var nextRow = 0
 
   /// Half the width of the grain, in steps of a channel: what a good camera adds.
-  private static let grain: Float = 3.5
+  private static let grain: Float = 3.2
 
   init(index: Int, width: Int, height: Int, seed: UInt64) {
     kind = Kind.of(index)

@@ -44,22 +44,18 @@ struct SampleCommand: Command {
   }
 
   func run() throws {
-    // A layer, the canvas and a group's plane beside it, and as much again, so that few layers are drawn twice.
-    let pool = ChunkPool(budget: .bytes(40 * sample.width * sample.height + (1 << 20)))
-    try sample.document.write(to: output, in: pool) { layer in
-      let painter = sample.painter(of: layer)
-      let rowByteCount = 4 * sample.width
-      let chunk = BufferChunk(in: pool, label: layer.name, size: rowByteCount * sample.height) { bytes in
-        var painter = painter
-        bytes.withUnsafeMutableBytes { bytes in
-          for row in 0..<sample.height {
-            painter.drawRow(
-              into: UnsafeMutableRawBufferPointer(rebasing: bytes[row * rowByteCount..<(row + 1) * rowByteCount]))
-          }
-        }
-      }
-      return LayerPixels(width: sample.width, height: sample.height, chunk: chunk)
+    // Beside the files, what decoders need for the merged picture.
+    let pool = ChunkPool(budget: .bytes(SampleLayers.budget(sample) + 64 << 20))
+    let layers = SampleLayers(sample, in: pool)
+    var progress = ProgressLine("drawing")
+    defer { progress.clear() }
+    var done = 0
+    try sample.document.write(to: output, in: pool) { _ in
+      progress.update(done, of: sample.layerCount)
+      done += 1
+      return try layers.nextFile()
     }
+    progress.clear()
     let megapixels = megabytes(4 * sample.width * sample.height * sample.layerCount)
     try Lifecards.write(
       """
