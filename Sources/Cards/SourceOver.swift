@@ -5,7 +5,7 @@ enum SourceOver {
   /// Bytes of one pixel of a plane.
   static let pixelByteCount = 8
   /// The value of a full channel, and of an opacity of 1.
-  static let full: UInt32 = 65_535
+  static let full: UInt16 = 65_535
 
   /// An opacity in steps of 1/65 535.
   static func opacity(_ value: Double) -> UInt16 {

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 // Darwin and Musl are not run here.
 #if canImport(Glibc)
   import Glibc
@@ -26,7 +28,12 @@ public final class ReplacementFile: PictureSink {
     name = path.description
     let existing = try Self.existingFile(at: path)
     target = existing?.path ?? path
-    (temporary, descriptor) = try Self.create(beside: target, reportedAs: path)
+    let target = target
+    (temporary, descriptor) = try Self.unfinished.withLock { unfinished throws(PictureError) in
+      let made = try Self.create(beside: target, reportedAs: path)
+      unfinished.insert(made.path)
+      return made
+    }
     if let mode = existing?.mode {
       fchmod(descriptor, mode)
     }
@@ -35,7 +42,15 @@ public final class ReplacementFile: PictureSink {
   deinit {
     guard descriptor >= 0 else { return }
     close(descriptor)
+    Self.unfinished.withLock { _ = $0.remove(temporary) }
     _ = temporary.withCString(unlink)
+  }
+
+  private static let unfinished = Mutex<Set<BytePath>>([])
+
+  /// Removes the files of all replacements that are not committed, because the program is about to end.
+  public static func abandonAll() {
+    unfinished.withLock { for path in $0 { _ = path.withCString(unlink) } }
   }
 
   /// Appends all the bytes of `buffer` to the file.
@@ -47,6 +62,21 @@ public final class ReplacementFile: PictureSink {
       let count = systemWrite(descriptor, rest.baseAddress, rest.count)
       if count > 0 {
         rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      } else if errno != EINTR {
+        throw PictureError.cannotWrite(file: name, reason: systemReason())
+      }
+    }
+  }
+
+  /// Writes over bytes that are in the file, or that end where it ends, for formats whose beginnings hold sizes.
+  ///
+  /// - Throws: As `write(_:)`.
+  package func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) throws {
+    var written = 0
+    while written < buffer.count {
+      let count = pwrite(descriptor, buffer.baseAddress! + written, buffer.count - written, off_t(offset + written))
+      if count > 0 {
+        written += count
       } else if errno != EINTR {
         throw PictureError.cannotWrite(file: name, reason: systemReason())
       }
@@ -66,6 +96,7 @@ public final class ReplacementFile: PictureSink {
       throw .cannotWrite(file: name, reason: systemReason())
     }
     close(descriptor)
+    Self.unfinished.withLock { _ = $0.remove(temporary) }
     descriptor = -1
   }
 }

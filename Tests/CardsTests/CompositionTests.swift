@@ -42,7 +42,7 @@ import Testing
     }
     while let start = open.popLast() { items.append(.stackEnd(start: start)) }
     let document = CardDocument(width: 37, height: 29, items: items)
-    maker.entries.insert(("stack.xml", Array(document.text.utf8)), at: 1)
+    maker.entries.insert(.init(name: "stack.xml", bytes: Array(document.text.utf8)), at: 1)
     let path = directory.file("random\(seed).ora")
     maker.write(to: path)
     return (BytePath(path), ReferenceComposition(document: document, pictures: pictures))
