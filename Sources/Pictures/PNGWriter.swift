@@ -2,8 +2,8 @@ internal import CSpng
 
 /// Encodes one PNG file row by row: 8-bit RGBA, not interlaced.
 ///
-/// The encoder holds its compressor and some rows, `byteCount(width:)`, never the picture. A writer belongs to one thread
-/// at a time. Follows the PNG specification, third edition.
+/// The encoder holds its compressor and some rows, `byteCount(width:)`, never the picture. A writer belongs to one
+/// thread at a time. Follows the PNG specification, third edition.
 public final class PNGWriter {
   /// Pixels in a row.
   public let width: Int
