@@ -1,5 +1,3 @@
-internal import Synchronization
-
 // Darwin and Musl are not run here.
 #if canImport(Glibc)
   import Glibc
@@ -19,6 +17,7 @@ public final class ReplacementFile: PictureSink {
   public let name: String
   private let target: BytePath
   private let temporary: BytePath
+  private let unfinished: UnfinishedFiles
   private var descriptor: Int32
 
   /// Where the bytes are that have been written so far.
@@ -26,16 +25,21 @@ public final class ReplacementFile: PictureSink {
 
   /// Makes the file that is to replace `path`.
   ///
-  /// - Throws: `PictureError.cannotWrite` when `path` is something other than a file, or its directory refuses.
-  public init(replacing path: BytePath) throws(PictureError) {
+  /// - Throws: `PictureError.cannotWrite` when `path` is something other than a file, its directory refuses, or
+  ///   `abandonAll()` has been called.
+  public convenience init(replacing path: BytePath) throws(PictureError) {
+    try self.init(replacing: path, among: Self.ofProgram)
+  }
+
+  /// Makes the file that is to replace `path`, to be abandoned with others than those of the whole program.
+  package init(replacing path: BytePath, among unfinished: UnfinishedFiles) throws(PictureError) {
+    self.unfinished = unfinished
     name = path.description
     let existing = try Self.existingFile(at: path)
     target = existing?.path ?? path
     let target = target
-    (temporary, descriptor) = try Self.unfinished.withLock { unfinished throws(PictureError) in
-      let made = try Self.create(beside: target, reportedAs: path)
-      unfinished.insert(made.path)
-      return made
+    (temporary, descriptor) = try unfinished.make(reportedAs: name) { () throws(PictureError) in
+      try Self.create(beside: target, reportedAs: path)
     }
     if let mode = existing?.mode {
       fchmod(descriptor, mode)
@@ -45,15 +49,17 @@ public final class ReplacementFile: PictureSink {
   deinit {
     guard descriptor >= 0 else { return }
     close(descriptor)
-    Self.unfinished.withLock { _ = $0.remove(temporary) }
-    _ = temporary.withCString(unlink)
+    unfinished.drop(temporary)
   }
 
-  private static let unfinished = Mutex<Set<BytePath>>([])
+  private static let ofProgram = UnfinishedFiles()
 
   /// Removes the files of all replacements that are not committed, because the program is about to end.
+  ///
+  /// From then on no replacement is made or committed in this program: both throw. Any thread may call it, but not a
+  /// signal handler: it takes a lock, and waits for a rename or the making of a file that another thread is in.
   public static func abandonAll() {
-    unfinished.withLock { for path in $0 { _ = path.withCString(unlink) } }
+    ofProgram.abandon()
   }
 
   /// Appends all the bytes of `buffer` to the file.
@@ -89,17 +95,13 @@ public final class ReplacementFile: PictureSink {
   /// Makes the bytes safe on the disk and puts the file in the target's place.
   ///
   /// - Precondition: Not committed before.
-  /// - Throws: `PictureError.cannotWrite`; the target is then as it was.
+  /// - Throws: `PictureError.cannotWrite`, also after `abandonAll()`; the target is then as it was.
   public func commit() throws(PictureError) {
     precondition(descriptor >= 0, "a replacement is committed once")
-    guard
-      fsync(descriptor) == 0,
-      temporary.withCString({ old in target.withCString { new in rename(old, new) } }) == 0
-    else {
+    guard fsync(descriptor) == 0, try unfinished.place(temporary, at: target, reportedAs: name) else {
       throw .cannotWrite(file: name, reason: systemReason())
     }
     close(descriptor)
-    Self.unfinished.withLock { _ = $0.remove(temporary) }
     descriptor = -1
   }
 }
