@@ -21,15 +21,13 @@ import Testing
     ])
 
   private func write(to path: String, failing: Bool = false) throws {
-    struct OutOfPaint: Error {}
-    try document.write(to: BytePath(path), in: pool) { layer in
-      if failing { throw OutOfPaint() }
-      return layerPixels(layer)
-    }
+    try document.write(to: BytePath(path), in: pool) { layerPixels($0, failing: failing) }
   }
 
-  private func layerPixels(_ layer: CardLayer) -> LayerPixels {
+  private func layerPixels(_ layer: CardLayer, failing: Bool = false) -> LayerPixels {
+    struct OutOfPaint: Error {}
     let chunk = BufferChunk(in: pool, label: layer.name, size: 4 * 300 * 200) { bytes in
+      if failing { throw OutOfPaint() }
       for index in 0..<4 * 300 * 200 {
         bytes.storeBytes(of: UInt8(truncatingIfNeeded: index &* 31 >> 3), toByteOffset: index, as: UInt8.self)
       }
