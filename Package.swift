@@ -30,8 +30,9 @@ let package = Package(
     // ISA-L is loaded at run time, so that neither a build nor a start needs it.
     .target(
       name: "CPNGRows", linkerSettings: [.linkedLibrary("z"), .linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "CRowBlend"),
     .target(name: "Pictures", dependencies: ["MemChunks", "CSpng", "CPNGRows"], swiftSettings: strict),
-    .target(name: "Cards", dependencies: ["Pictures", "CZlib", "CExpat"], swiftSettings: strict),
+    .target(name: "Cards", dependencies: ["Pictures", "CRowBlend", "CZlib", "CExpat"], swiftSettings: strict),
 
     // Programs.
     .target(name: "ToolSupport", swiftSettings: strict),
@@ -44,7 +45,8 @@ let package = Package(
     .testTarget(name: "ChunkLedgerTests", dependencies: ["ChunkLedger", "ChunkLedgerModel"], swiftSettings: strict),
     .testTarget(name: "MemChunksTests", dependencies: ["MemChunks", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport", "CSpng"], swiftSettings: strict),
-    .testTarget(name: "CardsTests", dependencies: ["Cards", "TestSupport", "CZlib"], swiftSettings: strict),
+    .testTarget(
+      name: "CardsTests", dependencies: ["Cards", "TestSupport", "CRowBlend", "CSpng", "CZlib"], swiftSettings: strict),
     .testTarget(
       name: "ToolTests", dependencies: ["ToolSupport", "TestSupport", "lifecards-tool"], swiftSettings: strict),
   ],

@@ -8,7 +8,7 @@ package struct Segment: Sendable {
   /// A layer, and how much of it is shown.
   package struct Layer: Sendable {
     package let placed: CompositionPlan.PlacedLayer
-    package let opacity: UInt32
+    package let opacity: UInt16
   }
 
   /// A group, as far as its own plane has to be cleared before it and laid over the one below after it.
@@ -17,7 +17,7 @@ package struct Segment: Sendable {
     package let plane: Int
     package var columns: Range<Int> = 0..<0
     package var rows: Range<Int> = 0..<0
-    package var opacity: UInt32 = 0
+    package var opacity: UInt16 = 0
   }
 
   /// The most layers of a segment: enough to share the cost of merging, few enough to keep many threads busy.
@@ -27,7 +27,7 @@ package struct Segment: Sendable {
   package var layers: [Layer] = []
   package var ends: [Group] = []
   /// The plane that the layers are laid over.
-  var plane = 0
+  package var plane = 0
   /// The columns that layers reach.
   package var columns: Range<Int> = 0..<0
   /// The rows that it changes; in any other it has nothing to do.
