@@ -46,7 +46,7 @@ let package = Package(
     .testTarget(name: "MemChunksTests", dependencies: ["MemChunks", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport", "CSpng"], swiftSettings: strict),
     .testTarget(
-      name: "CardsTests", dependencies: ["Cards", "TestSupport", "CRowBlend", "CZlib"], swiftSettings: strict),
+      name: "CardsTests", dependencies: ["Cards", "TestSupport", "CRowBlend", "CSpng", "CZlib"], swiftSettings: strict),
     .testTarget(
       name: "ToolTests", dependencies: ["ToolSupport", "TestSupport", "lifecards-tool"], swiftSettings: strict),
   ],

@@ -27,7 +27,7 @@ package struct Segment: Sendable {
   package var layers: [Layer] = []
   package var ends: [Group] = []
   /// The plane that the layers are laid over.
-  var plane = 0
+  package var plane = 0
   /// The columns that layers reach.
   package var columns: Range<Int> = 0..<0
   /// The rows that it changes; in any other it has nothing to do.

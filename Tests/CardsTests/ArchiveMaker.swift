@@ -101,7 +101,7 @@ extension ArchiveMaker.Entry {
   fileprivate var description: (common: [UInt8], sizes: [UInt8], wideSizes: [UInt8]) {
     let count = claimedByteCount ?? bytes.count
     let storedCount = claimedStoredByteCount ?? (stored ?? bytes).count
-    let checksum = UInt32(crc32(0, bytes, UInt32(bytes.count))) &+ checksumError
+    let checksum = checksum(bytes[...]) &+ checksumError
     let sizes = little(count, 8) + little(storedCount, 8)
     let narrow = isWide ? little(-1, 8) : little(storedCount, 4) + little(count, 4)
     let common =
@@ -129,14 +129,14 @@ func deflated(_ bytes: [UInt8]) -> [UInt8] {
   return Array(stream[2..<Int(count) - 4])
 }
 
+/// The CRC-32 of bytes.
+func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+  UInt32(crc32(0, Array(bytes), UInt32(bytes.count)))
+}
+
 /// A PNG file of rows of 8-bit RGBA with straight alpha.
 func makePNG(width: Int, rows: [[UInt8]]) -> [UInt8] {
-  final class Sink: PictureSink {
-    let name = "test picture"
-    private(set) var bytes: [UInt8] = []
-    func write(_ buffer: UnsafeRawBufferPointer) { bytes += buffer }
-  }
-  let sink = Sink()
+  let sink = BytesSink()
   do {
     let writer = try PNGWriter(width: width, height: rows.count, to: sink, compressionLevel: 1)
     for row in rows { try writer.write(row: row.span.bytes, alpha: .straight) }
@@ -148,10 +148,5 @@ func makePNG(width: Int, rows: [[UInt8]]) -> [UInt8] {
 
 /// The pixels of a PNG file, 8-bit RGBA with straight alpha.
 func readPNG(_ path: String) throws -> (width: Int, height: Int, pixels: [UInt8]) {
-  let reader = try PNGReader(FileSource(BytePath(path)))
-  var pixels = [UInt8](repeating: 0, count: reader.header.rgbaByteCount)
-  var span = pixels.mutableSpan
-  var bytes = span.mutableBytes
-  try reader.decode(into: &bytes, alpha: .straight)
-  return (reader.header.width, reader.header.height, pixels)
+  try decode(FileSource(BytePath(path)))
 }
