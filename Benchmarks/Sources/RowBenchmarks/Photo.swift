@@ -6,13 +6,13 @@ struct Photo {
   /// The PNG file.
   let file: [UInt8]
 
-  init() throws {
+  init(width: Int = side, height: Int = side) throws {
     let sink = BytesSink()
-    let writer = try PNGWriter(width: Self.side, height: Self.side, to: sink)
-    var row = [UInt8](repeating: 0, count: 4 * Self.side)
+    let writer = try PNGWriter(width: width, height: height, to: sink)
+    var row = [UInt8](repeating: 0, count: 4 * width)
     var seed: UInt32 = 1
-    for y in 0..<Self.side {
-      for x in 0..<Self.side {
+    for y in 0..<height {
+      for x in 0..<width {
         // Tiles of several hundred pixels, each with a slope of its own.
         let tile = (x + y / 3) / 311 + 7 * (y / 257)
         for channel in 0..<3 {

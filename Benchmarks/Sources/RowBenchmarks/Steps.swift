@@ -32,7 +32,8 @@ struct Steps {
     defer { state.deallocate() }
     guard cpr_inflate_begin(kind, state) else { return [] }
     defer { cpr_inflate_end(kind, state) }
-    let all = [UInt8](unsafeUninitializedCapacity: Photo.side * rowByteCount) { buffer, count in
+    let byteCount = Photo.side * rowByteCount
+    return [UInt8](unsafeUninitializedCapacity: byteCount + Int(CPR_ROW_MARGIN)) { buffer, count in
       compressed.withUnsafeBufferPointer { input in
         var stream = cpr_stream(
           input: input.baseAddress, input_count: input.count, output: buffer.baseAddress, output_count: 0)
@@ -41,9 +42,9 @@ struct Steps {
           _ = cpr_inflate(kind, state, &stream)
         }
       }
-      count = Photo.side * rowByteCount
+      for index in byteCount..<buffer.count { buffer[index] = 0 }
+      count = byteCount + Int(CPR_ROW_MARGIN)
     }
-    return all + Array(repeating: 0, count: Int(CPR_ROW_MARGIN))
   }
 
   func inflate(_ kind: cpr_inflater) -> Int { Int(Self.inflate(compressed, kind)[0]) }

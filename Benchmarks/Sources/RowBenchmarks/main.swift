@@ -61,3 +61,19 @@ try compare(
     ("unfilter", { steps.unfilter() }),
     ("expand to 16 bits", { steps.expand() }),
   ])
+for alpha in Blending.Alpha.allCases {
+  let blending = Blending(alpha)
+  try compare(
+    "Blending, a value at a time and with vectors; \(alpha) pixels",
+    [
+      ("8-bit RGBA over a plane", blending.scalar8), ("the same, vectors", blending.vectors8),
+      ("16-bit RGBA over a plane", blending.scalar16), ("the same, vectors", blending.vectors16),
+      ("a plane over a plane", blending.scalarPlane), ("the same, vectors", blending.vectorsPlane),
+      ("a plane to 8-bit RGBA", blending.scalarResolve), ("the same, vectors", blending.vectorsResolve),
+    ])
+}
+try Memory.print()
+// PNG files that are named are encoded, or else the photo.
+let files = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
+for file in files { try Encoding(file, Array(Data(contentsOf: URL(fileURLWithPath: file)))).print() }
+if files.isEmpty { try Encoding("the photo", photo.file).print() }
