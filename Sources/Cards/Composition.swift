@@ -12,8 +12,8 @@ final class Composition: @unchecked Sendable {
   let pool: ChunkPool
   let work: WorkMemory
   let progress: RowProgress
-  /// Held while a part is taken and room is made for its layers: threads get room in the order of the parts, so that no
-  /// part waits for room that a later one holds.
+  /// Held while a part is taken and room is made for its layers: parts get room in their order, so that none waits for
+  /// room that a later one holds.
   let turn = Monitor()
   private let makeLayer: LayerMaker
   /// What layers' rows come from, from the first use to the last; each is used by the thread alone that is at its segment.

@@ -20,7 +20,9 @@ struct CompositionWorker {
   /// Works until all is done or something fails, which the composition is told.
   func run() {
     do {
-      while try runNext() {}
+      // Inside a scope, a request for room that pins occupy is refused instead of waiting. What pins there are is the
+      // caller's and other threads' of this composition, and these wait for this one.
+      try work.withReady { while try runNext() {} }
     } catch ChunkError.generationFailed(_, let underlying as CardError) {
       composition.progress.fail(underlying)
     } catch ChunkError.generationFailed(_, let underlying as PictureError) {
@@ -40,7 +42,7 @@ struct CompositionWorker {
     let segment = composition.segments[task.segment]
     let met = segment.layers.filter { $0.placed.rows.overlaps(task.rows) }.map { $0.placed }
     let layers = met.map { composition.layer($0.index) }
-    let merged = try composition.pool.withReady(layers.map(\.chunk)) {
+    let merged = try withRoom(for: layers.map(\.chunk)) {
       turn.unlock()
       hasTurn = false
       let merged = try compose(segment, task)
@@ -52,6 +54,24 @@ struct CompositionWorker {
     }
     composition.progress.finish(task, merged: merged)
     return true
+  }
+
+  /// Runs `body` with chunks ready; waits for room that other parts hold, which end without this one.
+  private func withRoom<Result>(for chunks: [MemChunk], _ body: () throws -> Result) throws -> Result {
+    var hasRoom = false
+    while true {
+      let finishedCount = composition.progress.finishedCount
+      do {
+        return try composition.pool.withReady(chunks) {
+          hasRoom = true
+          return try body()
+        }
+      } catch let refusal as ChunkError {
+        guard case .noRoom = refusal, !hasRoom, try composition.progress.waitForAnother(since: finishedCount) else {
+          throw refusal
+        }
+      }
+    }
   }
 
   /// Composes a segment's part of a block; gives back the last rows, which nobody has been told of.

@@ -29,6 +29,8 @@ final class RowProgress: @unchecked Sendable {
   private var nextPosition = 0
   /// The segments that threads are at: their decoders serve one block at a time.
   private var isTaken: [Bool]
+  private var takenCount = 0
+  private var partsFinished = 0
   private var rowsGivenOut = 0
   /// Whose turn it is at each row in memory: a position among the block's segments, or their count when it is done.
   private var turns: [Int] = []
@@ -58,6 +60,7 @@ final class RowProgress: @unchecked Sendable {
         let segment = list[nextPosition]
         try wait { !isTaken[segment] }
         isTaken[segment] = true
+        takenCount += 1
         defer { nextPosition += 1 }
         let start = nextBlock * blockHeight
         return Task(segment: segment, position: nextPosition, rows: start..<min(start + blockHeight, height))
@@ -86,7 +89,21 @@ final class RowProgress: @unchecked Sendable {
       var merged = merged
       tell(&merged, task)
       isTaken[task.segment] = false
+      takenCount -= 1
+      partsFinished += 1
       monitor.wakeAll()
+    }
+  }
+
+  /// How many parts are finished.
+  var finishedCount: Int { monitor.withLock { partsFinished } }
+
+  /// Waits until more parts are finished than `count`; false when nobody is at any other than the caller's.
+  func waitForAnother(since count: Int) throws -> Bool {
+    try monitor.withLock {
+      if partsFinished == count, takenCount == 1 { return false }
+      try wait { partsFinished != count }
+      return true
     }
   }
 

@@ -1,7 +1,6 @@
 import CZlib
 import Cards
 import Pictures
-import TestSupport
 
 /// Makes OpenRaster files for tests, byte by byte, also such as no program would write.
 struct ArchiveMaker {
@@ -90,10 +89,6 @@ struct ArchiveMaker {
     return file + [0x50, 0x4b, 5, 6] + little(0, 4) + little(Int(count), 2) + little(Int(count), 2)
       + little(directory.count, 4) + little(start, 4) + little(0, 2)
   }
-
-  func write(to path: String) {
-    writeFile(path, file)
-  }
 }
 
 extension ArchiveMaker.Entry {
@@ -144,9 +139,4 @@ func makePNG(width: Int, rows: [[UInt8]]) -> [UInt8] {
     fatalError("\(error)")
   }
   return sink.bytes
-}
-
-/// The pixels of a PNG file, 8-bit RGBA with straight alpha.
-func readPNG(_ path: String) throws -> (width: Int, height: Int, pixels: [UInt8]) {
-  try decode(FileSource(BytePath(path)))
 }
