@@ -48,7 +48,8 @@ let package = Package(
     .testTarget(
       name: "CardsTests", dependencies: ["Cards", "TestSupport", "CRowBlend", "CSpng", "CZlib"], swiftSettings: strict),
     .testTarget(
-      name: "ToolTests", dependencies: ["ToolSupport", "TestSupport", "lifecards-tool"], swiftSettings: strict),
+      name: "ToolTests", dependencies: ["Cards", "ToolSupport", "TestSupport", "lifecards-tool"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -86,7 +86,7 @@ import Testing
   @Test func aFileThatIsNoPNGIsRefused() throws {
     let (text, path) = (directory.file("text"), directory.file("card.ora"))
     writeFile(text, Array(repeating: UInt8(ascii: "n"), count: 100))
-    #expect(throws: PictureError.notPNG(file: "\(path): data/a.png")) {
+    #expect(throws: PictureError.notPNG(file: "\(path): data/b.png")) {
       try document.write(to: BytePath(path), in: pool) { _ in BufferedSource(try FileSource(BytePath(text))) }
     }
     #expect(directory.fileNames == ["text"])

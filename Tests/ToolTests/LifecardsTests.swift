@@ -1,3 +1,6 @@
+import Cards
+import MemChunks
+import Pictures
 import TestSupport
 import Testing
 
@@ -124,6 +127,20 @@ import Testing
     #expect(
       result.error.hasPrefix("lifecards: \(directory.path): ") && result.error.contains("directory"), "\(result.error)")
     #expect(directory.fileNames == [])
+  }
+
+  @Test func namesOfLayersDoNothingToTheTerminal() throws {
+    let (path, png) = (directory.file("card.ora"), directory.file("card.png"))
+    #expect(Program.run("render", makeDocument(), png).code == 0)
+    // A source that leaves the file is an error that names the layer.
+    let layer = CardLayer(name: "a\u{9b}31m\u{202e}b", source: "../a.png")
+    let items: [CardDocument.Item] = [.stackStart(CardStack(name: "")), .layer(layer), .stackEnd(start: 0)]
+    try CardDocument(width: 120, height: 80, items: items).write(
+      to: BytePath(path), in: ChunkPool(budget: .megabytes(2))
+    ) { _ in BufferedSource(try FileSource(BytePath(png))) }
+    let result = Program.run("render", path, png)
+    #expect(result.code == 1)
+    #expect(result.error.contains("layer \"a\\u{9b}31m\\u{202e}b\": its source"), "\(result.error)")
   }
 
   @Test func aDocumentIsNotReplacedByItsPicture() {
