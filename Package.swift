@@ -25,13 +25,14 @@ let package = Package(
 
     // Pictures and documents.
     .systemLibrary(name: "CSpng", pkgConfig: "spng", providers: [.apt(["libspng-dev"]), .brew(["libspng"])]),
-    .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"]), .brew(["libzip"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"]), .brew(["expat"])]),
     // ISA-L is loaded at run time, so that neither a build nor a start needs it.
     .target(
       name: "CPNGRows", linkerSettings: [.linkedLibrary("z"), .linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "CRowBlend"),
     .target(name: "Pictures", dependencies: ["MemChunks", "CSpng", "CPNGRows"], swiftSettings: strict),
-    .target(name: "Cards", dependencies: ["Pictures", "CZip", "CExpat"], swiftSettings: strict),
+    .target(name: "Cards", dependencies: ["Pictures", "CRowBlend", "CZlib", "CExpat"], swiftSettings: strict),
 
     // Programs.
     .target(name: "ToolSupport", swiftSettings: strict),
@@ -44,9 +45,11 @@ let package = Package(
     .testTarget(name: "ChunkLedgerTests", dependencies: ["ChunkLedger", "ChunkLedgerModel"], swiftSettings: strict),
     .testTarget(name: "MemChunksTests", dependencies: ["MemChunks", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport", "CSpng"], swiftSettings: strict),
-    .testTarget(name: "CardsTests", dependencies: ["Cards", "TestSupport", "CZip"], swiftSettings: strict),
     .testTarget(
-      name: "ToolTests", dependencies: ["ToolSupport", "TestSupport", "lifecards-tool"], swiftSettings: strict),
+      name: "CardsTests", dependencies: ["Cards", "TestSupport", "CRowBlend", "CSpng", "CZlib"], swiftSettings: strict),
+    .testTarget(
+      name: "ToolTests", dependencies: ["Cards", "ToolSupport", "TestSupport", "lifecards-tool"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -14,9 +14,13 @@ let package = Package(
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
       ]),
+    .systemLibrary(name: "CHeap"),
     .executableTarget(
       name: "RowBenchmarks",
-      dependencies: [.product(name: "Pictures", package: "MemChunk")],
+      // Of Cards only the inner loops of blending, which come with it.
+      dependencies: [
+        "CHeap", .product(name: "Pictures", package: "MemChunk"), .product(name: "Cards", package: "MemChunk"),
+      ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
       ]),

@@ -23,29 +23,29 @@ INLINE samples load(const uint8_t *pixel, unsigned size) {
 
 INLINE void store(uint8_t *pixel, samples value, unsigned size) {
   bytes8 bytes = __builtin_convertvector(value, bytes8);
-  // Not beyond the pixel: the next one is not unfiltered yet.
+  // Not beyond the pixel: there the row above still is.
   memcpy(pixel, &bytes, size);
 }
 
 INLINE samples choose(samples mask, samples yes, samples no) { return (mask & yes) | (~mask & no); }
 
-INLINE void unfilter_sub(uint8_t *row, size_t count, unsigned size) {
+INLINE void unfilter_sub(const uint8_t *filtered, uint8_t *row, size_t count, unsigned size) {
   samples left = {0};
   for (size_t index = 0; index < count; index += size) {
-    left = (left + load(row + index, size)) & 255;
+    left = (left + load(filtered + index, size)) & 255;
     store(row + index, left, size);
   }
 }
 
-static void unfilter_up(uint8_t *restrict row, const uint8_t *restrict previous, size_t count) {
-  for (size_t index = 0; index < count; index++) row[index] += previous[index];
+static void unfilter_up(const uint8_t *restrict filtered, uint8_t *restrict row, size_t count) {
+  for (size_t index = 0; index < count; index++) row[index] += filtered[index];
 }
 
-INLINE void unfilter_average(uint8_t *row, const uint8_t *previous, size_t count, unsigned size) {
+INLINE void unfilter_average(const uint8_t *filtered, uint8_t *row, size_t count, unsigned size) {
   samples left = {0};
   for (size_t index = 0; index < count; index += size) {
-    samples up = load(previous + index, size);
-    left = (((left + up) >> 1) + load(row + index, size)) & 255;
+    samples up = load(row + index, size);
+    left = (((left + up) >> 1) + load(filtered + index, size)) & 255;
     store(row + index, left, size);
   }
 }
@@ -56,39 +56,39 @@ INLINE void unfilter_average(uint8_t *row, const uint8_t *previous, size_t count
 /// where it is above both, and in between the corner unless it is at least twice as near to one of them as to the
 /// other: then the far one. All of that is where 3 corner - left - up lies, to which the larger and the smaller are
 /// compared. Left, which is known last, so passes through fewer steps than by the three distances.
-INLINE void unfilter_paeth(uint8_t *row, const uint8_t *previous, size_t count, unsigned size) {
+INLINE void unfilter_paeth(const uint8_t *filtered, uint8_t *row, size_t count, unsigned size) {
   samples left = {0}, corner = {0};
   for (size_t index = 0; index < count; index += size) {
-    samples up = load(previous + index, size);
+    samples up = load(row + index, size);
     samples middle = (3 * corner - up) - left;
     samples low = __builtin_elementwise_min(left, up), high = __builtin_elementwise_max(left, up);
     samples nearest = choose(high > middle, corner, low);
     nearest = choose(middle > low, nearest, high);
-    left = (nearest + load(row + index, size)) & 255;
+    left = (nearest + load(filtered + index, size)) & 255;
     store(row + index, left, size);
     corner = up;
   }
 }
 
-INLINE bool unfilter(unsigned filter, uint8_t *row, const uint8_t *previous, size_t count, unsigned size) {
+INLINE bool unfilter(unsigned filter, const uint8_t *filtered, uint8_t *row, size_t count, unsigned size) {
   switch (filter) {
-    case 0: return true;
-    case 1: unfilter_sub(row, count, size); return true;
-    case 2: unfilter_up(row, previous, count); return true;
-    case 3: unfilter_average(row, previous, count, size); return true;
-    case 4: unfilter_paeth(row, previous, count, size); return true;
+    case 0: memcpy(row, filtered, count); return true;
+    case 1: unfilter_sub(filtered, row, count, size); return true;
+    case 2: unfilter_up(filtered, row, count); return true;
+    case 3: unfilter_average(filtered, row, count, size); return true;
+    case 4: unfilter_paeth(filtered, row, count, size); return true;
     default: return false;
   }
 }
 
-bool cpr_unfilter(unsigned filter, uint8_t *row, const uint8_t *previous, size_t count, unsigned pixel) {
+bool cpr_unfilter(unsigned filter, const uint8_t *filtered, uint8_t *row, size_t count, unsigned pixel) {
   // Each call is a loop of its own, made for pixels of this size.
   switch (pixel) {
-    case 1: return unfilter(filter, row, previous, count, 1);
-    case 2: return unfilter(filter, row, previous, count, 2);
-    case 3: return unfilter(filter, row, previous, count, 3);
-    case 4: return unfilter(filter, row, previous, count, 4);
-    case 6: return unfilter(filter, row, previous, count, 6);
-    default: return unfilter(filter, row, previous, count, 8);
+    case 1: return unfilter(filter, filtered, row, count, 1);
+    case 2: return unfilter(filter, filtered, row, count, 2);
+    case 3: return unfilter(filter, filtered, row, count, 3);
+    case 4: return unfilter(filter, filtered, row, count, 4);
+    case 6: return unfilter(filter, filtered, row, count, 6);
+    default: return unfilter(filter, filtered, row, count, 8);
   }
 }

@@ -21,56 +21,82 @@ public struct LayerPixels: Sendable {
 extension CardDocument {
   /// Writes the document as an OpenRaster file, with the merged picture and the thumbnail that the format asks for.
   ///
-  /// Every pixel, also of the merged picture, is made within the budget of `pool`; each layer is generated about three
-  /// times. Pictures go into the file as they are encoded. The file takes its place only when it is whole.
+  /// Each layer's pixels are used once: the merged picture is composed from what is in the file by then, within the
+  /// budget of `pool`. Pictures go into the file as they are encoded. The file takes its place only when it is whole.
+  /// Beyond the pool, memory is needed for an encoder and the thumbnail (at most 256 KB).
   ///
-  /// - Parameter pixels: Gives the pixels of each layer; asked once for each source. Chunks are best made in `pool`.
-  /// - Throws: `CardError`, `ChunkError`, and what `pixels` throws.
+  /// - Parameter pixels: Gives the pixels of each layer, in chunks of `pool`; asked once for each source.
+  /// - Throws: `CardError`, `ChunkError`, `PictureError`, and what `pixels` throws.
   public func write(
     to path: BytePath, in pool: ChunkPool, pixels: (CardLayer) throws -> LayerPixels
   ) throws {
-    var bySource: [String: LayerPixels] = [:]
+    try write(to: path, in: pool) { layer, writer in
+      let pixels = try pixels(layer)
+      try writer.add(
+        picture: layer.source, width: pixels.width, height: pixels.height, compressionLevel: Self.compressionLevel
+      ) { try pixels.write(to: $0) }
+    }
+  }
+
+  /// Writes the document with pictures that are PNG files already; they go into it as they are.
+  ///
+  /// - Parameter files: Gives the file of each layer; asked once for each source, in the order of the document.
+  /// - Throws: `CardError`, `ChunkError`, `PictureError`, and what `files` and its sources throw.
+  public func write(
+    to path: BytePath, in pool: ChunkPool, files: (CardLayer) throws -> any PositionedSource
+  ) throws {
+    try write(to: path, in: pool) { layer, writer in try writer.add(picture: layer.source, file: files(layer)) }
+  }
+
+  private func write(
+    to path: BytePath, in pool: ChunkPool, addPicture: (CardLayer, OpenRasterWriter) throws -> Void
+  ) throws {
     let writer = try OpenRasterWriter(path)
     try writer.add("stack.xml", stackXML)
-    for case .layer(let layer) in items where bySource[layer.source] == nil {
-      let pixels = try pixels(layer)
-      bySource[layer.source] = pixels
-      try writer.add(picture: layer.source, width: pixels.width, height: pixels.height) { pixels.makeRows() }
-    }
-    // Every layer's source has been asked for.
-    let plan = try CompositionPlan(self, file: path.description) { layer in
-      let pixels = bySource[layer.source]!
-      return (pixels.width, pixels.height)
-    }
-    let chunks = plan.layers.map { bySource[$0.source]!.chunk }
-    func merged() throws -> PictureEntry.RowMaker {
-      var composer = try CardComposer(plan, pixels: chunks, file: path.description, in: pool)
-      return { row in _ = try composer.nextRow(into: &row) }
-    }
-    try writer.add(picture: "mergedimage.png", width: width, height: height, rows: merged)
-    let thumbnail = ThumbnailRows(of: width, height)
-    try writer.add(picture: "Thumbnails/thumbnail.png", width: thumbnail.width, height: thumbnail.height) {
-      var thumbnail = thumbnail
-      let nextRow = try merged()
-      return { row in try thumbnail.makeRow(&row, nextRow) }
-    }
+    var added: Set<String> = []
+    for case .layer(let layer) in items where added.insert(layer.source).inserted { try addPicture(layer, writer) }
+    try addMergedPicture(to: writer, in: pool)
     try writer.commit()
   }
+
+  private func addMergedPicture(to writer: OpenRasterWriter, in pool: ChunkPool) throws {
+    let written = try writer.archiveSoFar()
+    let work = try RenderWork(self, file: writer.name) { try LayerPicture(writer.place(of: $0.source, in: written)) }
+    let memory = try work.memoryPlan(
+      work.demand(threads: RenderOptions.defaultThreads), budget: pool.budget.bytes)
+    let composition = work.composition(memory, in: pool)
+    var thumbnail = ThumbnailRows(of: width, height)
+    try writer.add(
+      picture: "mergedimage.png", width: width, height: height, compressionLevel: Self.compressionLevel
+    ) { png in
+      try composition.forEachRow { row in
+        try png.write(row: row.bytes, alpha: .straight)
+        thumbnail.add(row)
+      }
+    }
+    try writer.add(
+      picture: "Thumbnails/thumbnail.png", width: thumbnail.width, height: thumbnail.height,
+      compressionLevel: Self.compressionLevel
+    ) { png in
+      for row in 0..<thumbnail.height {
+        let bytes = thumbnail.pixels.span.bytes
+        try png.write(
+          row: bytes.extracting(4 * thumbnail.width * row..<4 * thumbnail.width * (row + 1)), alpha: .straight)
+      }
+    }
+  }
+
+  /// Weaker than for final pictures: documents are written again and again.
+  private static let compressionLevel = 3
 }
 
 extension LayerPixels {
-  /// Gives the rows in turn; the chunk is generated again if it was freed between two of them.
-  fileprivate func makeRows() -> PictureEntry.RowMaker {
-    var next = 0
-    return { row in
+  /// Writes all rows; the chunk is generated again if it was freed between two of them.
+  fileprivate func write(to png: PNGWriter) throws {
+    for row in 0..<height {
       try chunk.withBytes { bytes in
-        bytes.withUnsafeBytes { pixels in
-          row.withUnsafeMutableBytes { row in
-            row.copyMemory(from: UnsafeRawBufferPointer(rebasing: pixels[next * row.count..<(next + 1) * row.count]))
-          }
-        }
+        try png.write(row: bytes.extracting(4 * width * row..<4 * width * (row + 1)), alpha: .straight)
       }
-      next += 1
     }
   }
 }

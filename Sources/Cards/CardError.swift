@@ -9,6 +9,8 @@ public enum CardError: Error, Sendable, Hashable {
   case notOpenRaster(file: String, reason: String)
   /// An entry that is needed is not in the file.
   case missingEntry(file: String, entry: String)
+  /// The file is no longer the one that was opened: it was written to, replaced or removed.
+  case changed(file: String)
   /// Two entries have the same name, so that readers could disagree on the picture.
   case duplicateEntry(file: String, entry: String)
   /// An entry is encrypted.
@@ -23,8 +25,10 @@ public enum CardError: Error, Sendable, Hashable {
   case badValue(file: String, line: Int, attribute: String, value: String, expected: String)
   /// A visible layer or stack wants an operator that is not implemented.
   case unsupportedOperator(file: String, item: String, compositeOperator: String)
-  /// One row of the canvas does not fit into the budget beside the largest layer; sizes in bytes.
+  /// Not even one row of the canvas and the layers of its dearest part fit into the budget; sizes in bytes.
   case budgetTooSmall(file: String, needed: Int, budget: Int)
+  /// The system starts no thread.
+  case noThread(file: String)
   /// The document cannot be written.
   case cannotWrite(file: String, reason: String)
 }
@@ -39,6 +43,8 @@ extension CardError: CustomStringConvertible {
       "\(file): this is not an OpenRaster file: \(reason)"
     case .missingEntry(let file, let entry):
       "\(file): there is no \(entry) in it; save the document again"
+    case .changed(let file):
+      "\(file): the file has changed since it was opened; start again when nobody writes to it"
     case .duplicateEntry(let file, let entry):
       "\(file): \(entry) is in it twice; save the document again"
     case .encryptedEntry(let file, let entry):
@@ -55,6 +61,8 @@ extension CardError: CustomStringConvertible {
       "\(file): \(item): the operator \(compositeOperator) is not supported; use \(CardBlend.sourceOver) or hide it"
     case .budgetTooSmall(let file, let needed, let budget):
       "\(file): needs at least \(needed) bytes to be composed, the budget is \(budget); raise the budget"
+    case .noThread(let file):
+      "\(file): cannot be composed: the system starts no thread; raise the limit of processes"
     case .cannotWrite(let file, let reason):
       "\(file): cannot be written: \(reason)"
     }

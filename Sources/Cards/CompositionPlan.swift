@@ -2,9 +2,9 @@
 ///
 /// Only what can be seen is in it: layers that are hidden, fully transparent or off the canvas are left out, and so
 /// never decoded. Groups are left out wherever source-over, being associative, gives the same without them.
-struct CompositionPlan: Sendable {
+package struct CompositionPlan: Sendable {
   /// One thing to do.
-  enum Step: Sendable {
+  package enum Step: Sendable {
     /// Lay a layer over the current plane.
     case layer(PlacedLayer, opacity: Double)
     /// Begin a group: a further, transparent plane becomes the current one.
@@ -14,44 +14,52 @@ struct CompositionPlan: Sendable {
   }
 
   /// A layer that meets the canvas.
-  struct PlacedLayer: Sendable {
+  package struct PlacedLayer: Sendable {
     /// The layer's place among those drawn, the lowest being 0.
-    let index: Int
+    package let index: Int
     /// The canvas's columns that it covers, cropped.
-    let columns: Range<Int>
+    package let columns: Range<Int>
     /// The canvas's rows that it covers, cropped.
-    let rows: Range<Int>
+    package let rows: Range<Int>
     /// The canvas's column where its left edge is.
-    let x: Int
+    package let x: Int
     /// The canvas's row where its upper edge is.
-    let y: Int
+    package let y: Int
     /// Pixels in a row of the layer.
-    let width: Int
+    package let width: Int
   }
 
   /// The canvas's width in pixels.
-  let width: Int
+  package let width: Int
   /// The canvas's height in pixels.
-  let height: Int
+  package let height: Int
   /// What to do, in this order.
-  let steps: [Step]
+  package let steps: [Step]
   /// How many planes are in use at most.
-  let planeCount: Int
+  package let planeCount: Int
   /// The layers that are drawn, by their index.
-  let layers: [CardLayer]
+  package let layers: [CardLayer]
   /// How many layers are left out because nothing of them can be seen.
-  let skippedCount: Int
+  package let skippedCount: Int
+
+  /// Where the drawn layers lie, by their index.
+  package var placed: [PlacedLayer] {
+    steps.compactMap { if case .layer(let placed, _) = $0 { placed } else { nil } }
+  }
 
   /// Plans a document.
   ///
   /// `size` is asked for the size of each layer that is visible, once, to see whether it meets the canvas. Takes time
   /// in proportion to the items of the document.
   ///
+  /// - Parameter allowsAnyOperator: Whether operators other than source-over are taken for that: what a document needs
+  ///   can be told also where it cannot be composed.
   /// - Throws: `CardError.unsupportedOperator`, and what `size` throws.
-  init(
-    _ document: CardDocument, file: String, size: (CardLayer) throws -> (width: Int, height: Int)
+  package init(
+    _ document: CardDocument, file: String, allowsAnyOperator: Bool = false,
+    size: (CardLayer) throws -> (width: Int, height: Int)
   ) throws {
-    let shown = try ShownOpacities(document, file: file)
+    let shown = try ShownOpacities(document, file: file, allowsAnyOperator: allowsAnyOperator)
     var builder = PlanBuilder(width: document.width, height: document.height)
     // Items are listed from the top, so that, walking back, each stack's end comes before its start.
     for (index, item) in document.items.enumerated().reversed() {

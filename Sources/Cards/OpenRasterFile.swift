@@ -4,14 +4,14 @@ public import Pictures
 /// An OpenRaster document that is open for reading.
 ///
 /// Follows the OpenRaster file layout specification, 0.0.6: a zip archive with `mimetype`, `stack.xml` and the pictures
-/// that layers name. Opening reads the description and no picture. May be used from any thread; reading the archive is
-/// done by one at a time.
+/// that layers name. Opening reads the description and no picture. May be used from any number of threads at once; the file is
+/// kept open, by one descriptor, as long as this object is there.
 public final class OpenRasterFile: Sendable {
   /// What the file describes.
   public let document: CardDocument
   /// The path as text, as errors give it.
-  public var name: String { archive.file }
-  private let archive: OpenRasterArchive
+  public var name: String { archive.name }
+  let archive: OpenRasterArchive
 
   /// Opens the file at `path` and reads its description.
   ///
@@ -27,7 +27,7 @@ public final class OpenRasterFile: Sendable {
   /// The specification wants it first and stored; some writers do neither, and nothing depends on it.
   private static func checkMediaType(_ archive: OpenRasterArchive) throws {
     guard archive.contains("mimetype") else {
-      throw CardError.notOpenRaster(file: archive.file, reason: "there is no mimetype entry in it")
+      throw CardError.notOpenRaster(file: archive.name, reason: "there is no mimetype entry in it")
     }
     var bytes = [UInt8](repeating: 0, count: 64)
     let count = try archive.withEntry("mimetype") { source in
@@ -35,12 +35,12 @@ public final class OpenRasterFile: Sendable {
     }
     let type = String(decoding: bytes[..<count], as: UTF8.self)
     guard type == "image/openraster" || type == "image/openraster\n" else {
-      throw CardError.notOpenRaster(file: archive.file, reason: "its mimetype is \(type)")
+      throw CardError.notOpenRaster(file: archive.name, reason: "its mimetype is \(type)")
     }
   }
 
   private static func readStack(_ archive: OpenRasterArchive) throws -> CardDocument {
-    let parser = StackParser(file: archive.file)
+    let parser = StackParser(file: archive.name)
     var piece = [UInt8](repeating: 0, count: 16_384)
     return try archive.withEntry("stack.xml") { source in
       while true {
@@ -55,18 +55,21 @@ public final class OpenRasterFile: Sendable {
   ///
   /// - Throws: `CardError` when the picture is missing or its name points elsewhere, `PictureError` when it is no PNG.
   public func header(of layer: CardLayer) throws -> PNGHeader {
-    try archive.withEntry(try entry(of: layer)) { try PNGReader($0).header }
+    try picture(of: layer).header
   }
 
   /// Makes a chunk of a layer's pixels, 8-bit RGBA with straight alpha, decoded at each generation.
   ///
   /// - Throws: As `header(of:)`.
   public func pixels(of layer: CardLayer, header: PNGHeader, in pool: ChunkPool) throws -> BufferChunk {
-    let entry = try entry(of: layer)
-    let label = layer.name.isEmpty ? "\(name): \(entry)" : "\(name): \(entry), layer \(layer.name)"
-    return .png(header, in: pool, label: label, alpha: .straight) { [archive] decode in
-      try archive.withEntry(entry, decode)
-    }
+    let place = try EntryPlace(try entry(of: layer), of: archive)
+    let label = layer.name.isEmpty ? place.name : "\(place.name), layer \(layer.name)"
+    return place.pixels(header, in: pool, label: label)
+  }
+
+  /// Finds a layer's picture and reads its header.
+  func picture(of layer: CardLayer) throws -> LayerPicture {
+    try LayerPicture(EntryPlace(try entry(of: layer), of: archive))
   }
 
   /// The entry that a layer names.

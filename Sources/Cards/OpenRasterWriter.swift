@@ -1,77 +1,93 @@
-internal import CZip
 internal import Pictures
-
-// For malloc, because libzip frees what it is given. Darwin and Musl are not run here.
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Writes the archive of an OpenRaster document, entry by entry.
 ///
-/// Follows the file layout specification, 0.0.6: `mimetype` comes first and is stored. Nothing is written before
-/// `commit()`, which makes the file under another name and then puts it in its place.
+/// Follows the file layout specification, 0.0.6: `mimetype` comes first and is stored. What is written goes to a new
+/// file beside the target, which `commit()` puts in its place; a writer that is dropped before that removes it.
 final class OpenRasterWriter {
-  private let file: String
-  /// libzip's handle; nil once the document is written.
-  private var archive: OpaquePointer?
-  private var pictures: [PictureEntry] = []
+  /// The path asked for, as text.
+  var name: String { file.name }
+  private let file: ReplacementFile
+  private var archive: ZipWriter
 
   /// Begins a document that will replace what is at `path`.
-  init(_ path: BytePath) throws(CardError) {
-    file = path.description
-    var code: Int32 = 0
-    guard let archive = path.withCString({ zip_open($0, ZIP_CREATE | ZIP_TRUNCATE, &code) }) else {
-      throw .cannotWrite(file: path.description, reason: zipReason(code))
-    }
-    self.archive = archive
-    try add("mimetype", "image/openraster", ZIP_CM_STORE)
+  init(_ path: BytePath) throws {
+    file = try ReplacementFile(replacing: path)
+    archive = ZipWriter(file)
+    try archive.add("mimetype", Array("image/openraster".utf8), isDeflated: false)
   }
 
-  deinit {
-    if let archive { zip_discard(archive) }
+  /// Adds an entry of text.
+  func add(_ entry: String, _ text: String) throws {
+    try archive.add(entry, Array(text.utf8), isDeflated: true)
   }
 
-  /// Adds an entry of text, compressed unless it is to be stored.
-  func add(_ entry: String, _ text: String, _ method: Int32 = ZIP_CM_DEFLATE) throws(CardError) {
-    let bytes = Array(text.utf8)
-    // libzip frees the copy when it needs it no more.
-    guard let copy = malloc(bytes.count) else { throw .cannotWrite(file: file, reason: "out of memory") }
-    bytes.withUnsafeBytes { copy.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
-    try add(entry, zip_source_buffer_create(copy, UInt64(bytes.count), 1, nil), method)
-  }
-
-  /// Adds a picture whose rows are made when the document is written; it is stored, being compressed in itself.
-  func add(
-    picture entry: String, width: Int, height: Int, rows: @escaping () throws -> PictureEntry.RowMaker
-  ) throws(CardError) {
-    let picture = PictureEntry(name: "\(file): \(entry)", width: width, height: height, rows: rows)
-    pictures.append(picture)
-    try add(entry, picture.makeSource(), ZIP_CM_STORE)
-  }
-
-  private func add(_ entry: String, _ source: OpaquePointer?, _ method: Int32) throws(CardError) {
-    guard let archive else { preconditionFailure("the document has been written") }
-    let index = source.map { zip_file_add(archive, entry, $0, UInt32(ZIP_FL_ENC_UTF_8)) } ?? -1
-    guard index >= 0 else {
-      zip_source_free(source)
-      throw .cannotWrite(file: file, reason: String(cString: zip_strerror(archive)))
-    }
-    zip_set_file_compression(archive, UInt64(index), method, 0)
-  }
-
-  /// Writes all entries and puts the document in its place.
+  /// Adds a picture of 8-bit RGBA with straight alpha; it is stored, being compressed in itself.
   ///
-  /// - Throws: `CardError.cannotWrite`, and what making rows throws; what was at the path is then as it was.
-  func commit() throws {
-    guard let archive else { preconditionFailure("the document has been written") }
-    guard zip_close(archive) == 0 else {
-      let reason = String(cString: zip_strerror(archive))
-      throw pictures.lazy.compactMap(\.failure).first ?? CardError.cannotWrite(file: file, reason: reason)
+  /// - Parameter write: Writes all rows of it.
+  func add(
+    picture entry: String, width: Int, height: Int, compressionLevel: Int, write: (PNGWriter) throws -> Void
+  ) throws {
+    // What cannot be compressed becomes longer by 5 bytes in 16 KB; then there are chunks, and what is before pixels.
+    let byteCount = (4 * width + 1) * height
+    try archive.begin(entry, mostBytes: byteCount + byteCount / 64 + 65_536)
+    let sink = EntrySink(self, name: "\(file.name): \(entry)")
+    try write(PNGWriter(width: width, height: height, to: sink, compressionLevel: compressionLevel))
+    try archive.end()
+  }
+
+  /// Adds a picture that is a PNG file, as it is.
+  func add(picture entry: String, file source: any PositionedSource) throws {
+    try archive.begin(entry, mostBytes: source.byteCount ?? .max)
+    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 1)
+    defer { piece.deallocate() }
+    var position = 0
+    while true {
+      let count = try source.read(into: piece, at: position)
+      if count == 0 { break }
+      try archive.append(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+      position += count
     }
-    self.archive = nil
+    try archive.end()
+  }
+
+  /// Opens what has been written, so that pictures in it can be read while others are added.
+  func archiveSoFar() throws(CardError) -> ArchiveFile {
+    try ArchiveFile(unfinished: file.unfinishedPath, name: file.name)
+  }
+
+  /// Where a picture lies that has been added.
+  func place(of entry: String, in written: ArchiveFile) throws(CardError) -> EntryPlace {
+    guard let entry = archive.entries.last(where: { $0.name.elementsEqual(entry.utf8) }) else {
+      throw .missingEntry(file: name, entry: entry)
+    }
+    return EntryPlace(entry, in: written)
+  }
+
+  /// Writes the list of entries and puts the document in its place.
+  ///
+  /// - Throws: `PictureError.cannotWrite`; what was at the path is then as it was.
+  func commit() throws {
+    try archive.finish()
+    try file.commit()
+  }
+
+  fileprivate func append(_ bytes: UnsafeRawBufferPointer) throws {
+    try archive.append(bytes)
+  }
+}
+
+/// The entry that is being written, as a sink.
+private final class EntrySink: PictureSink {
+  let name: String
+  private let writer: OpenRasterWriter
+
+  init(_ writer: OpenRasterWriter, name: String) {
+    self.writer = writer
+    self.name = name
+  }
+
+  func write(_ buffer: UnsafeRawBufferPointer) throws {
+    try writer.append(buffer)
   }
 }

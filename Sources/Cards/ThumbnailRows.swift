@@ -7,9 +7,14 @@ struct ThumbnailRows {
   let width: Int
   /// Rows of the thumbnail.
   let height: Int
+  /// The rows that are done: 8-bit RGBA with straight alpha.
+  private(set) var pixels: [UInt8] = []
   private let pictureWidth: Int
   private let pictureHeight: Int
   private let step: Int
+  /// What the rows since the last one that was done add up to.
+  private var sums: [Int]
+  private var rowCount = 0
   private var rowsTaken = 0
 
   init(of width: Int, _ height: Int) {
@@ -18,32 +23,34 @@ struct ThumbnailRows {
     pictureHeight = height
     self.width = (width + step - 1) / step
     self.height = (height + step - 1) / step
+    sums = Array(repeating: 0, count: 4 * self.width)
   }
 
-  /// Makes the next row of the thumbnail from the rows of the picture that `next` gives; all 8-bit RGBA, straight.
-  mutating func makeRow(_ thumbnail: inout [UInt8], _ next: (inout [UInt8]) throws -> Void) rethrows {
+  /// Takes the next row of the picture: 8-bit RGBA with straight alpha.
+  mutating func add(_ row: UnsafeRawBufferPointer) {
     // Colour is weighted by alpha, so that what is transparent has no colour to give.
-    var sums = [Int](repeating: 0, count: 4 * width)
-    var row = [UInt8](repeating: 0, count: 4 * pictureWidth)
-    let rowCount = min(step, pictureHeight - rowsTaken)
-    for _ in 0..<rowCount {
-      try next(&row)
-      for column in 0..<pictureWidth {
-        let alpha = Int(row[4 * column + 3])
-        for channel in 0..<3 {
-          sums[4 * (column / step) + channel] += alpha * Int(row[4 * column + channel])
-        }
-        sums[4 * (column / step) + 3] += alpha
+    for column in 0..<pictureWidth {
+      let alpha = Int(row[4 * column + 3])
+      for channel in 0..<3 {
+        sums[4 * (column / step) + channel] += alpha * Int(row[4 * column + channel])
       }
+      sums[4 * (column / step) + 3] += alpha
     }
-    rowsTaken += rowCount
+    rowCount += 1
+    rowsTaken += 1
+    if rowCount == step || rowsTaken == pictureHeight { finishRow() }
+  }
+
+  private mutating func finishRow() {
     for column in 0..<width {
       let pixelCount = rowCount * min(step, pictureWidth - column * step)
       let alpha = sums[4 * column + 3]
       for channel in 0..<3 {
-        thumbnail[4 * column + channel] = alpha == 0 ? 0 : UInt8((sums[4 * column + channel] + alpha / 2) / alpha)
+        pixels.append(alpha == 0 ? 0 : UInt8((sums[4 * column + channel] + alpha / 2) / alpha))
       }
-      thumbnail[4 * column + 3] = UInt8((alpha + pixelCount / 2) / pixelCount)
+      pixels.append(UInt8((alpha + pixelCount / 2) / pixelCount))
     }
+    sums = Array(repeating: 0, count: sums.count)
+    rowCount = 0
   }
 }

@@ -43,6 +43,26 @@ public final class FileSource: PictureSource {
   }
 }
 
+extension FileSource: PositionedSource {
+  /// The size of the file; nil for what is no file, as a pipe.
+  public var byteCount: Int? {
+    var status = stat()
+    guard fstat(fileno(file), &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int(status.st_size)
+  }
+
+  /// Copies bytes of the file from `offset` on into `buffer`, without moving where `read(into:)` is.
+  ///
+  /// - Throws: `PictureError.cannotRead` with the system's reason.
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws -> Int {
+    while true {
+      let count = pread(fileno(file), buffer.baseAddress, buffer.count, off_t(offset))
+      if count >= 0 { return count }
+      if errno != EINTR { throw PictureError.cannotRead(file: name, reason: systemReason()) }
+    }
+  }
+}
+
 /// What the system says about the call that has just failed on this thread.
 func systemReason() -> String {
   String(cString: strerror(errno))

@@ -2,8 +2,9 @@ internal import CPNGRows
 
 /// The chunks of a PNG file, read front to back through a small window (PNG specification, 5).
 ///
-/// Nothing is buffered beyond the window: what nobody wants is passed over in place. How much may be read in all is
-/// bounded too, because a few bytes of an archive can unfold to any number of empty chunks.
+/// Nothing is buffered beyond the window, which is borrowed: what it holds can be forgotten at any time and is read
+/// again. What nobody wants is passed over in place. How much may be read in all is bounded too, because a few bytes of
+/// an archive can unfold to any number of empty chunks.
 final class PNGChunks {
   /// The name of a chunk: four letters.
   struct Kind: Equatable {
@@ -28,49 +29,63 @@ final class PNGChunks {
   var stage = Stage.header
   /// The most bytes that the file may have, up to its end mark.
   var mostBytes = Int.max
+  /// How many bytes are asked of the source at a time, as far as the window has room.
+  var readByteCount = Int.max
   /// The chunk that was begun last.
   private(set) var kind = Kind.header
   /// The bytes of its data that have not been taken.
   private(set) var remaining = 0
 
-  private let source: any PictureSource
+  private let source: any PositionedSource
   private let inflater: cpr_inflater
-  private let window: UnsafeMutableRawBufferPointer
+  private var window = UnsafeMutableRawBufferPointer(start: nil, count: 0)
   /// The part of the window that was read from the source and is taken by nobody yet.
   private var unread = 0..<0
-  private var bytesRead = 0
+  /// Where in the file the first byte lies that is not taken.
+  private var position = 0
+  /// Where in the file the chunk begins.
+  private var start = 0
   private var checksum: UInt32 = 0
 
-  /// Begins at the first byte of `source`, with a window that stays valid as long as this object, and the library that
-  /// is to compute checksums.
-  init(_ source: any PictureSource, window: UnsafeMutableRawBufferPointer, inflater: cpr_inflater) {
+  /// Begins at the first byte of `source`, with the library that is to compute checksums; `attach(_:)` comes next.
+  init(_ source: any PositionedSource, inflater: cpr_inflater) {
     self.source = source
-    self.window = window
     self.inflater = inflater
+  }
+
+  /// Reads through another window from now on, or the same again, and forgets what the last one held.
+  func attach(_ window: UnsafeMutableRawBufferPointer) {
+    self.window = window
+    unread = 0..<0
   }
 
   // MARK: Bytes
 
   /// Reads more into a window of which nothing is unread, or moves what is unread to its beginning first.
   private func fill() throws {
+    guard position <= mostBytes else { throw damaged("the file is many times longer than its pixels can be") }
     window.copyMemory(from: UnsafeRawBufferPointer(rebasing: window[unread]))
-    let free = UnsafeMutableRawBufferPointer(rebasing: window[unread.count...])
-    let count = try source.read(into: free)
+    let free = UnsafeMutableRawBufferPointer(rebasing: window[unread.count...].prefix(readByteCount))
+    let end = position + unread.count
+    let count = try source.read(into: free, at: end)
     guard count > 0 else {
-      throw bytesRead == 0 ? PictureError.empty(file: name) : PictureError.truncated(file: name, place: place)
+      throw end == 0 ? PictureError.empty(file: name) : PictureError.truncated(file: name, place: place)
     }
     unread = 0..<unread.count + min(count, free.count)
-    bytesRead += count
-    guard bytesRead - unread.count <= mostBytes else {
-      throw damaged("the file is many times longer than its pixels can be")
-    }
   }
 
   /// Takes the next `count` bytes, which stay valid until the next call.
+  ///
+  /// What is unread afterwards is always of one read, so that forgetting it asks no source to go back further.
   private func take(_ count: Int) throws -> UnsafeRawBufferPointer {
     while unread.count < count { try fill() }
-    defer { unread.removeFirst(count) }
+    defer { pass(count) }
     return UnsafeRawBufferPointer(rebasing: window[unread.prefix(count)])
+  }
+
+  private func pass(_ count: Int) {
+    unread.removeFirst(count)
+    position += count
   }
 
   private func takeNumber() throws -> UInt32 {
@@ -88,6 +103,7 @@ final class PNGChunks {
 
   /// Begins the next chunk; the one before it must be at its end.
   func begin() throws {
+    start = position
     let length = try takeNumber()
     let name = try take(4)
     guard length <= Int32.max, name.allSatisfy({ (0x41...0x5a).contains($0 & 0xdf) }) else {
@@ -109,14 +125,27 @@ final class PNGChunks {
     return result
   }
 
-  /// Takes as much of the chunk's data as is at hand, and some if there is any left; valid until the next call.
-  func takePiece(atMost count: Int) throws -> UnsafeRawBufferPointer {
-    if remaining == 0 { return UnsafeRawBufferPointer(start: nil, count: 0) }
-    if unread.isEmpty { try fill() }
-    let piece = try take(min(unread.count, remaining, count))
-    addToChecksum(piece)
-    remaining -= piece.count
-    return piece
+  /// The data of the chunk that the window holds, which stay valid until more are found.
+  var atHand: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: window[unread.prefix(remaining)]) }
+
+  /// Takes the first bytes of what is at hand.
+  func takeAtHand(_ count: Int) {
+    addToChecksum(UnsafeRawBufferPointer(rebasing: atHand.prefix(count)))
+    pass(count)
+    remaining -= count
+  }
+
+  /// Gets data of pixels to hand, of this chunk or of those that follow; false when one of another kind has been begun.
+  func findPixels() throws -> Bool {
+    while kind == .pixels {
+      if remaining > 0 {
+        if unread.isEmpty { try fill() }
+        return true
+      }
+      try end()
+      try begin()
+    }
+    return false
   }
 
   /// Checks a chunk all of whose data has been taken.
@@ -124,17 +153,13 @@ final class PNGChunks {
     guard try takeNumber() == checksum else { throw damaged("wrong checksum of \(name(kind))") }
   }
 
-  /// Passes over a chunk, unchecked: nobody uses what it says.
-  func skip() throws {
+  /// Passes over a chunk, unchecked and unread: nobody uses what it says.
+  func skip() {
     // Data and checksum.
-    var rest = remaining + 4
+    let rest = remaining + 4
     remaining = 0
-    while rest > 0 {
-      if unread.isEmpty { try fill() }
-      let count = min(unread.count, rest)
-      unread.removeFirst(count)
-      rest -= count
-    }
+    unread.removeFirst(min(unread.count, rest))
+    position += rest
   }
 
   private func addToChecksum(_ bytes: UnsafeRawBufferPointer) {
@@ -162,7 +187,8 @@ extension PNGChunks {
       case .row(let row, let height): "row \(row) of \(height)"
       case .epilogue: "what follows the pixels"
       }
-    return "\(part), before byte \(bytesRead - unread.count)"
+    // Not the byte that was taken last: how far ahead the inflater has read differs from library to library.
+    return "\(part), in what begins at byte \(start)"
   }
 
   /// The error for a file that breaks the specification here.

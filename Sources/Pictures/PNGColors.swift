@@ -32,7 +32,7 @@ struct PNGColors {
       case .transparency: try takeTransparency(from: chunks, into: palette)
       case .end: throw chunks.damaged("there are no pixels")
       case let kind where kind.isCritical: throw chunks.damaged("unexpected \(chunks.name(kind))")
-      default: try chunks.skip()
+      default: chunks.skip()
       }
     }
   }

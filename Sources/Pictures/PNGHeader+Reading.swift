@@ -3,13 +3,15 @@ internal import CPNGRows
 extension PNGHeader {
   /// Reads the header of the PNG picture that `source` holds, and nothing else.
   ///
-  /// Takes 64 bytes of the source at most and no memory, so that the sizes of a thousand layers can be asked for at
-  /// little cost; the source cannot be used for decoding afterwards.
+  /// Asks for 64 bytes at most and takes no memory, so that the sizes of a thousand layers can be asked for at little
+  /// cost.
   ///
   /// - Throws: `PictureError` for what is not a PNG file or exceeds `limits`, and whatever `source` throws.
-  public init(_ source: any PictureSource, limits: PNGLimits = PNGLimits()) throws {
+  public init(_ source: any PositionedSource, limits: PNGLimits = PNGLimits()) throws {
     self = try withUnsafeTemporaryAllocation(byteCount: PNGChunks.leastWindowByteCount, alignment: 16) { window in
-      try PNGChunks(source, window: window, inflater: CPR_SMALL).takeHeader(limits: limits)
+      let chunks = PNGChunks(source, inflater: CPR_SMALL)
+      chunks.attach(window)
+      return try chunks.takeHeader(limits: limits)
     }
   }
 }

@@ -8,7 +8,6 @@ final class PNGPixelStream {
   private let chunks: PNGChunks
   private let inflater: cpr_inflater
   private let state: UnsafeMutableRawPointer
-  private var stream = cpr_stream()
 
   /// Begins in the first chunk of pixels, with a state of the inflater's size that outlives this object.
   init(_ chunks: PNGChunks, inflater: cpr_inflater, state: UnsafeMutableRawPointer) throws {
@@ -25,31 +24,35 @@ final class PNGPixelStream {
 
   /// Inflates the next `count` bytes.
   func read(_ count: Int, into target: UnsafeMutablePointer<UInt8>) throws {
-    stream.output = target
-    stream.output_count = count
-    if try inflate() { throw chunks.damaged("there are fewer pixels than the header says") }
+    if try inflate(count, into: target) { throw chunks.damaged("there are fewer pixels than the header says") }
   }
 
   /// Reads the stream to its end, where all pixels have been inflated; what its chunks hold beyond is passed over.
   func finish() throws {
-    try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { surplus in
-      stream.output = surplus.baseAddress
-      stream.output_count = 1
-      guard try inflate() else { throw chunks.damaged("there are more pixels than the header says") }
-    }
-    while try takePiece() {}
+    var surplus: UInt8 = 0
+    guard try inflate(1, into: &surplus) else { throw chunks.damaged("there are more pixels than the header says") }
+    while try chunks.findPixels() { chunks.takeAtHand(chunks.atHand.count) }
   }
 
-  /// Inflates until the output is full, or the stream ends before that: then true.
-  private func inflate() throws -> Bool {
+  /// Inflates `count` bytes, unless the stream ends before that: then true.
+  private func inflate(_ count: Int, into target: UnsafeMutablePointer<UInt8>) throws -> Bool {
+    var stream = cpr_stream(input: nil, input_count: 0, output: target, output_count: count)
     while true {
-      let left = (stream.input_count, stream.output_count)
-      switch cpr_inflate(inflater, state, &stream) {
+      let input = chunks.atHand
+      stream.input = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      stream.input_count = input.count
+      let left = (input.count, stream.output_count)
+      let result = cpr_inflate(inflater, state, &stream)
+      // What is not used now may be forgotten, and is read again.
+      chunks.takeAtHand(input.count - stream.input_count)
+      switch result {
       case CPR_GOES_ON:
         if stream.output_count == 0 { return false }
         // The library may have kept pixels back, so more is read only now.
         if stream.input_count == 0 {
-          guard try takePiece() else { throw chunks.damaged("the pixels end within a row or without a checksum") }
+          guard try chunks.findPixels() else {
+            throw chunks.damaged("the pixels end within a row or without a checksum")
+          }
         } else if left == (stream.input_count, stream.output_count) {
           throw chunks.damaged("the compressed pixels lead nowhere")
         }
@@ -61,20 +64,13 @@ final class PNGPixelStream {
     }
   }
 
-  /// Takes the next bytes of pixels in the file as input; false when there are none.
-  private func takePiece() throws -> Bool {
-    let piece = try Self.takePiece(from: chunks)
-    stream.input = piece.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    stream.input_count = piece.count
-    return !piece.isEmpty
-  }
-
   /// Checks the two bytes before the compressed ones (RFC 1950, 2.2), which may lie in two chunks.
   private static func takeHeader(from chunks: PNGChunks) throws {
     var header = 0
     for _ in 0..<2 {
-      guard let byte = try takePiece(from: chunks, atMost: 1).first else { throw chunks.damaged("there are no pixels") }
-      header = header << 8 | Int(byte)
+      guard try chunks.findPixels() else { throw chunks.damaged("there are no pixels") }
+      header = header << 8 | Int(chunks.atHand[0])
+      chunks.takeAtHand(1)
     }
     let method = header >> 8 & 15
     let window = header >> 12
@@ -82,17 +78,6 @@ final class PNGPixelStream {
     guard header % 31 == 0, method == 8, window <= 7, !hasDictionary else {
       throw chunks.damaged("the pixels are not compressed as in a PNG file")
     }
-  }
-
-  /// Takes a piece of this chunk or of those that follow; empty when a chunk of another kind has been begun.
-  private static func takePiece(from chunks: PNGChunks, atMost count: Int = .max) throws -> UnsafeRawBufferPointer {
-    while chunks.kind == .pixels {
-      let piece = try chunks.takePiece(atMost: count)
-      if !piece.isEmpty { return piece }
-      try chunks.end()
-      try chunks.begin()
-    }
-    return UnsafeRawBufferPointer(start: nil, count: 0)
   }
 
   private static func noMemory(_ file: String) -> PictureError {

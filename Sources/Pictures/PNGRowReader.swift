@@ -7,9 +7,9 @@ internal import CPNGRows
 /// vectors. Pixels do not depend on which library inflates, nor does the row at which a damaged file fails; but ISA-L
 /// reads a file whose codes leave some bits without a meaning, as no encoder makes them, where zlib refuses it.
 ///
-/// All that it works in is one piece of memory from the caller, `byteCount(for:format:inflater:)` bytes, so that a pool
-/// can count it before it exists and free it while the picture waits. A freed reader is made again from a new source,
-/// and brought to its row by `skipRows(_:)`.
+/// Between rows it keeps one piece of memory from the caller, `byteCount(for:format:inflater:)` bytes, so that a pool can
+/// count it before it exists and free it while the picture waits. All else that it works in is a `PNGRowScratch`, which
+/// readers share by turns. A freed reader is made again, and brought to its row by `skipRows(_:_:)`.
 ///
 /// A reader belongs to one thread at a time. Follows the PNG specification, third edition; gamma and colour profiles
 /// are ignored, as `PNGReader` does.
@@ -46,10 +46,8 @@ public final class PNGRowReader {
   private let colors: PNGColors
   private let compressed: PNGPixelStream
   private let layout: PNGRowLayout
-  private let expanded: UnsafeMutableRawBufferPointer
-  private let palette: UnsafeMutableRawBufferPointer
-  private var current: UnsafeMutablePointer<UInt8>
-  private var previous: UnsafeMutablePointer<UInt8>
+  private let kept: PNGRowLayout.Kept
+  private var desk: Desk
   /// What reading failed with: a stream cannot be taken up behind a damage.
   private var failure: (any Error)?
 
@@ -58,64 +56,71 @@ public final class PNGRowReader {
     header.bitDepth >= 8 && !header.isInterlaced
   }
 
-  /// The bytes that reading such a picture takes: the inflater's state, two rows as the file has them, one as it is
-  /// given out if that differs, and 8 KB of compressed bytes.
+  /// The bytes that a reader keeps between rows: the inflater's state and one row as the file has it.
   ///
-  /// What is not in it is the source's own, and a few hundred bytes of the reader itself.
+  /// What is not in it is the source's own, and less than 1 KB of the reader itself.
   public static func byteCount(for header: PNGHeader, format: Format, inflater: Inflater) -> Int {
     PNGRowLayout(header, format: format, inflater: inflater.kind).byteCount
   }
 
-  /// Prepares to read the picture whose first byte `source` gives next, up to the first row.
+  /// The bytes that a scratch needs for such a picture: 8 KB of compressed bytes, a row as it is inflated, and one as it
+  /// is given out if that differs.
+  public static func scratchByteCount(for header: PNGHeader, format: Format) -> Int {
+    PNGRowLayout(header, format: format, inflater: CPR_SMALL).scratchByteCount
+  }
+
+  /// Prepares to read the picture that `source` holds, up to the first row.
   ///
   /// - Parameters:
   ///   - header: What `PNGHeader(_:limits:)` said about this picture.
   ///   - memory: At least `byteCount(for:format:inflater:)` bytes, aligned to 16, for nobody else's use until the
   ///     reader is gone. What they hold does not matter.
-  /// - Precondition: `canRead(header)`.
+  ///   - scratch: Where to work now; any may be given later.
+  /// - Precondition: `canRead(header)`, and the scratch has `scratchByteCount(for:format:)` bytes.
   /// - Throws: `PictureError.changed` when the picture has another header now, other `PictureError`s naming file,
   ///   place and reason, and whatever `source` throws.
   public init(
-    _ source: any PictureSource, header: PNGHeader, format: Format, inflater: Inflater,
-    memory: UnsafeMutableRawBufferPointer
+    _ source: any PositionedSource, header: PNGHeader, format: Format, inflater: Inflater,
+    memory: UnsafeMutableRawBufferPointer, scratch: PNGRowScratch
   ) throws {
     precondition(Self.canRead(header), "interlaced pictures and low bit depths are PNGReader's")
-    let layout = PNGRowLayout(header, format: format, inflater: inflater.kind)
-    let areas = layout.areas(of: memory)
-    chunks = PNGChunks(source, window: areas.window, inflater: inflater.kind)
+    layout = PNGRowLayout(header, format: format, inflater: inflater.kind)
+    kept = layout.kept(memory)
+    chunks = PNGChunks(source, inflater: inflater.kind)
     chunks.mostBytes = layout.mostFileBytes
+    chunks.readByteCount = Desk.preludeByteCount
+    desk = Desk(bytesPerRow: source.byteCount.map { $0 / header.height })
+    desk.move(to: scratch, chunks, layout.areas(of: scratch).window, row: 0)
     guard try chunks.takeHeader(limits: PNGLimits(side: .max)) == header else {
       throw PictureError.changed(file: source.name)
     }
-    colors = try PNGColors(header, from: chunks, palette: areas.palette)
-    compressed = try PNGPixelStream(chunks, inflater: inflater.kind, state: areas.state)
+    colors = try PNGColors(header, from: chunks, palette: kept.palette)
+    compressed = try PNGPixelStream(chunks, inflater: inflater.kind, state: kept.state)
     self.header = header
     self.format = format
-    self.layout = layout
-    (current, previous) = areas.rows
-    expanded = areas.expanded
-    palette = areas.palette
   }
 
-  /// Reads the next row: `header.width` pixels in `format`, valid until the next call; nil after the last one.
+  /// Reads the next row: `header.width` pixels in `format`; nil after the last one.
   ///
-  /// Rows of 8 bits need not be aligned. With the last row, the rest of the file has been checked too: a reader that is
-  /// dropped earlier knows nothing of what it has not reached.
+  /// It is valid until the next call of this reader, or of another one with this scratch. Rows of 8 bits need not be
+  /// aligned. With the last row, the rest of the file has been checked too: a reader that is dropped earlier knows
+  /// nothing of what it has not reached.
   ///
+  /// - Precondition: The scratch has `scratchByteCount(for:format:)` bytes.
   /// - Throws: `PictureError` naming file, place and reason, and whatever the source throws; after that always the same.
-  public func nextRow() throws -> UnsafeRawBufferPointer? {
+  public func nextRow(_ scratch: PNGRowScratch) throws -> UnsafeRawBufferPointer? {
     if rowsRead == header.height { return nil }
-    let row = try advance()
-    guard !expanded.isEmpty, let target = expanded.baseAddress else {
-      return UnsafeRawBufferPointer(start: row, count: layout.rowByteCount)
+    let areas = try advance(scratch, rowsWanted: 1)
+    guard let target = areas.expanded.baseAddress, !areas.expanded.isEmpty else {
+      return UnsafeRawBufferPointer(start: kept.row, count: layout.rowByteCount)
     }
-    let colors = palette.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    withUnsafePointer(to: self.colors.pixels) { pixels in
+    let palette = kept.palette.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    withUnsafePointer(to: colors.pixels) { pixels in
       switch format {
       case .rgba8:
-        cpr_expand_8(pixels, colors, row, header.width, target.assumingMemoryBound(to: UInt8.self))
+        cpr_expand_8(pixels, palette, kept.row, header.width, target.assumingMemoryBound(to: UInt8.self))
       case .rgba16:
-        cpr_expand_16(pixels, colors, row, header.width, target.assumingMemoryBound(to: UInt16.self))
+        cpr_expand_16(pixels, palette, kept.row, header.width, target.assumingMemoryBound(to: UInt16.self))
       }
     }
     return UnsafeRawBufferPointer(start: target, count: format.pixelByteCount * header.width)
@@ -123,25 +128,35 @@ public final class PNGRowReader {
 
   /// Passes over the next `count` rows, which takes as long as reading them, but for widening their pixels.
   ///
-  /// - Precondition: There are that many left.
-  /// - Throws: What `nextRow()` throws.
-  public func skipRows(_ count: Int) throws {
+  /// - Precondition: There are that many left, and the scratch is as for `nextRow(_:)`.
+  /// - Throws: What `nextRow(_:)` throws.
+  public func skipRows(_ count: Int, _ scratch: PNGRowScratch) throws {
     precondition(count >= 0 && count <= header.height - rowsRead, "there are not that many rows left")
-    for _ in 0..<count { _ = try advance() }
+    for left in (0..<count).reversed() { _ = try advance(scratch, rowsWanted: left + 1) }
   }
 
-  /// Inflates the next row and takes its filter off.
-  private func advance() throws -> UnsafePointer<UInt8> {
+  /// Lets go of the scratch: what was read ahead of the rows is forgotten, and read again when it is wanted.
+  ///
+  /// That another reader works in the scratch, or this one in another, is noticed without it.
+  public func park() {
+    desk.leave(row: rowsRead)
+  }
+
+  /// Inflates the next row and takes its filter off; `rowsWanted` is how many are wanted for sure, with this one.
+  private func advance(_ scratch: PNGRowScratch, rowsWanted: Int) throws -> PNGRowLayout.Scratch {
     if let failure { throw failure }
+    let areas = layout.areas(of: scratch)
     do {
-      swap(&current, &previous)
+      desk.move(to: scratch, chunks, areas.window, row: rowsRead)
+      chunks.readByteCount = desk.readByteCount(row: rowsRead, rowsWanted: rowsWanted)
       chunks.stage = .row(rowsRead + 1, of: header.height)
-      let filtered = current - 1
-      try compressed.read(1 + layout.rowByteCount, into: filtered)
+      let filter = areas.filtered - 1
+      try compressed.read(1 + layout.rowByteCount, into: filter)
       guard
-        cpr_unfilter(UInt32(filtered[0]), current, previous, layout.rowByteCount, UInt32(layout.pixelByteCount))
+        cpr_unfilter(
+          UInt32(filter.pointee), areas.filtered, kept.row, layout.rowByteCount, UInt32(layout.pixelByteCount))
       else {
-        throw chunks.damaged("there is no filter \(filtered[0])")
+        throw chunks.damaged("there is no filter \(filter.pointee)")
       }
       if rowsRead + 1 == header.height { try finish() }
     } catch {
@@ -149,7 +164,7 @@ public final class PNGRowReader {
       throw error
     }
     rowsRead += 1
-    return UnsafePointer(current)
+    return areas
   }
 
   /// Checks what follows the pixels, up to the end mark: a file without it was cut off, though it has all pixels.
@@ -158,7 +173,7 @@ public final class PNGRowReader {
     chunks.stage = .epilogue
     while chunks.kind != .end {
       if chunks.kind.isCritical { throw chunks.damaged("unexpected \(chunks.name(chunks.kind))") }
-      try chunks.skip()
+      chunks.skip()
       try chunks.begin()
     }
     guard chunks.remaining == 0 else { throw chunks.damaged("the end mark has data") }

@@ -17,16 +17,30 @@ public final class ReplacementFile: PictureSink {
   public let name: String
   private let target: BytePath
   private let temporary: BytePath
+  private let unfinished: UnfinishedFiles
   private var descriptor: Int32
+
+  /// Where the bytes are that have been written so far.
+  package var unfinishedPath: BytePath { temporary }
 
   /// Makes the file that is to replace `path`.
   ///
-  /// - Throws: `PictureError.cannotWrite` when `path` is something other than a file, or its directory refuses.
-  public init(replacing path: BytePath) throws(PictureError) {
+  /// - Throws: `PictureError.cannotWrite` when `path` is something other than a file, its directory refuses, or
+  ///   `abandonAll()` has been called.
+  public convenience init(replacing path: BytePath) throws(PictureError) {
+    try self.init(replacing: path, among: Self.ofProgram)
+  }
+
+  /// Makes the file that is to replace `path`, to be abandoned with others than those of the whole program.
+  package init(replacing path: BytePath, among unfinished: UnfinishedFiles) throws(PictureError) {
+    self.unfinished = unfinished
     name = path.description
     let existing = try Self.existingFile(at: path)
     target = existing?.path ?? path
-    (temporary, descriptor) = try Self.create(beside: target, reportedAs: path)
+    let target = target
+    (temporary, descriptor) = try unfinished.make(reportedAs: name) { () throws(PictureError) in
+      try Self.create(beside: target, reportedAs: path)
+    }
     if let mode = existing?.mode {
       fchmod(descriptor, mode)
     }
@@ -35,7 +49,17 @@ public final class ReplacementFile: PictureSink {
   deinit {
     guard descriptor >= 0 else { return }
     close(descriptor)
-    _ = temporary.withCString(unlink)
+    unfinished.drop(temporary)
+  }
+
+  private static let ofProgram = UnfinishedFiles()
+
+  /// Removes the files of all replacements that are not committed, because the program is about to end.
+  ///
+  /// From then on no replacement is made or committed in this program: both throw. Any thread may call it, but not a
+  /// signal handler: it takes a lock, and waits for a rename or the making of a file that another thread is in.
+  public static func abandonAll() {
+    ofProgram.abandon()
   }
 
   /// Appends all the bytes of `buffer` to the file.
@@ -53,16 +77,28 @@ public final class ReplacementFile: PictureSink {
     }
   }
 
+  /// Writes over bytes that are in the file, or that end where it ends, for formats whose beginnings hold sizes.
+  ///
+  /// - Throws: As `write(_:)`.
+  package func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) throws {
+    var written = 0
+    while written < buffer.count {
+      let count = pwrite(descriptor, buffer.baseAddress! + written, buffer.count - written, off_t(offset + written))
+      if count > 0 {
+        written += count
+      } else if errno != EINTR {
+        throw PictureError.cannotWrite(file: name, reason: systemReason())
+      }
+    }
+  }
+
   /// Makes the bytes safe on the disk and puts the file in the target's place.
   ///
   /// - Precondition: Not committed before.
-  /// - Throws: `PictureError.cannotWrite`; the target is then as it was.
+  /// - Throws: `PictureError.cannotWrite`, also after `abandonAll()`; the target is then as it was.
   public func commit() throws(PictureError) {
     precondition(descriptor >= 0, "a replacement is committed once")
-    guard
-      fsync(descriptor) == 0,
-      temporary.withCString({ old in target.withCString { new in rename(old, new) } }) == 0
-    else {
+    guard fsync(descriptor) == 0, try unfinished.place(temporary, at: target, reportedAs: name) else {
       throw .cannotWrite(file: name, reason: systemReason())
     }
     close(descriptor)

@@ -27,6 +27,11 @@ public struct Arguments {
     }
   }
 
+  /// Whether help is asked for before `--`, whatever else stands there.
+  public static func askForHelp(_ arguments: [[UInt8]]) -> Bool {
+    arguments.prefix { $0 != Array("--".utf8) }.contains { $0 == Array("--help".utf8) || $0 == Array("-h".utf8) }
+  }
+
   /// Takes a command line apart; options may stand anywhere before `--`.
   ///
   /// - Parameters:
@@ -86,10 +91,12 @@ public struct Arguments {
   }
 
   /// The value of an option as a size in bytes, or a default.
+  ///
+  /// At most 2^50 bytes, so that a program may add and multiply sizes without looking out for overflow.
   public func byteCount(of option: String, default standard: Int) throws(UsageError) -> Int {
     guard let text = values[option] else { return standard }
-    guard let count = parseByteCount(text) else {
-      throw UsageError("\(option) \(text): expected a size such as 10MB, 512KB or 1.5GB")
+    guard let count = parseByteCount(text), count <= 1 << 50 else {
+      throw UsageError("\(option) \(text): expected a size such as 10MB, 512KB or 1.5GB, at most 1048576GB")
     }
     return count
   }

@@ -14,9 +14,23 @@ public func parseByteCount(_ text: String) -> Int? {
   return Int(count)
 }
 
-/// A size for people to read, in MB of 2^20 bytes with two decimals.
+/// A size for people to read, in MB of 2^20 bytes with two decimals, rounded to nearest.
 public func megabytes(_ byteCount: Int) -> String {
-  let hundredths = (byteCount * 100 + 1 << 19) >> 20
+  text(hundredths: hundredths(of: byteCount, adding: 1 << 19))
+}
+
+/// The least size of two decimals that is not below `byteCount`: what is asked for in this form is enough.
+public func megabytesAtLeast(_ byteCount: Int) -> String {
+  text(hundredths: hundredths(of: byteCount, adding: 1 << 20 - 1))
+}
+
+/// Hundredths of an MB. Whole MB are counted apart, because a hundred times the bytes may be more than an `Int` holds.
+private func hundredths(of byteCount: Int, adding rounding: Int) -> Int {
+  let (whole, rest) = byteCount.quotientAndRemainder(dividingBy: 1 << 20)
+  return whole * 100 + (rest * 100 + rounding) >> 20
+}
+
+private func text(hundredths: Int) -> String {
   let decimals = hundredths % 100
   return "\(hundredths / 100).\(decimals < 10 ? "0" : "")\(decimals) MB"
 }

@@ -19,16 +19,33 @@ public enum ExitCode: Int32, Sendable {
 
 /// The standard streams, written without buffering, so that messages keep their order.
 public enum Console {
+  /// Opens those of the three standard streams that are closed, so that no file of the program gets their numbers, and
+  /// with it what is meant for people. Call it before anything is opened.
+  public static func openStreams() {
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
+      // Each call gets the lowest number free, which is this one. For reading only: what is written there is an error.
+      _ = open("/dev/null", O_RDONLY)
+    }
+  }
+
   /// Writes text to standard output; false if it could not all be written.
   @discardableResult
   public static func output(_ text: String) -> Bool {
-    writeAll(text, to: STDOUT_FILENO)
+    Array(text.utf8).withUnsafeBytes { output($0) }
+  }
+
+  /// Writes bytes to standard output; false if they could not all be written, with the reason in `errno`.
+  public static func output(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    writeAll(bytes, to: STDOUT_FILENO)
   }
 
   /// Writes text to standard error.
   public static func error(_ text: String) {
-    _ = writeAll(text, to: STDERR_FILENO)
+    _ = Array(text.utf8).withUnsafeBytes { writeAll($0, to: STDERR_FILENO) }
   }
+
+  /// The system's reason for what failed last on this thread.
+  public static var lastReason: String { String(cString: strerror(errno)) }
 
   /// Whether somebody watches standard error on a terminal.
   public static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
@@ -38,12 +55,12 @@ public enum Console {
     systemExit(code.rawValue)
   }
 
-  private static func writeAll(_ text: String, to descriptor: Int32) -> Bool {
-    var rest = Array(text.utf8)[...]
+  private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+    var rest = bytes
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      let count = write(descriptor, rest.baseAddress, rest.count)
       if count > 0 {
-        rest = rest.dropFirst(count)
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
       } else if errno != EINTR {
         return false
       }

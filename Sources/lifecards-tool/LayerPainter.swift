@@ -1,5 +1,7 @@
-/// Draws one layer of a sample document: a texture in two colours, and a shape that says where it is seen.
-struct LayerPainter: Sendable {
+/// Draws one layer of a sample document, row by row from the top: 8-bit RGBA with straight alpha.
+///
+/// What it draws has the grain of a photograph, and so compresses like one.
+struct LayerPainter {
   /// What a layer shows.
   enum Kind: CaseIterable {
     case landscape, photo, bubble, glow
@@ -10,16 +12,21 @@ struct LayerPainter: Sendable {
     }
   }
 
-  private typealias Color = SIMD3<Float>
+  /// Red, green, blue from 0 to 1; the fourth is not used, and makes the arithmetic quick.
+  typealias Color = SIMD4<Float>
 
   private let kind: Kind
   private let width: Int
   private let height: Int
   private let seed: UInt64
-  private let dark: Color
-  private let light: Color
-  /// Half the shape's width and height, as shares of the layer's height.
-  private let reach: SIMD2<Float>
+  private let shape: LayerShape
+  private let scene: LayerScene
+  private let tint: Color
+  private var smooth: SmoothRows
+  private var nextRow = 0
+
+  /// Half the width of the grain, in steps of a channel: what a good camera adds.
+  private static let grain: Float = 3.2
 
   init(index: Int, width: Int, height: Int, seed: UInt64) {
     kind = Kind.of(index)
@@ -28,81 +35,85 @@ struct LayerPainter: Sendable {
     self.seed = seed &* 1_000_003 &+ UInt64(index)
     var random = SampleNoise(seed: self.seed)
     let hue = random.unit() * 6
-    dark = 0.45 * Self.color(hue: hue)
-    light = 0.35 + 0.65 * Self.color(hue: hue + 0.6 + random.unit())
-    reach = SIMD2(0.22 + 0.16 * random.unit(), 0.18 + 0.14 * random.unit())
+    tint = 0.35 + 0.65 * Self.color(hue: hue + 0.6 + random.unit())
+    shape = LayerShape(&random)
+    scene = LayerScene(hue: hue, width: width, height: height, seed: self.seed, &random)
+    smooth = SmoothRows(width: width, height: height, frequency: kind == .glow ? 2 : 5, seed: self.seed)
   }
 
-  /// The bytes of the layer.
-  var byteCount: Int { 4 * width * height }
-
-  /// Draws the layer into `byteCount` bytes: 8-bit RGBA with straight alpha.
-  func paint(into bytes: inout MutableRawSpan) {
-    bytes.withUnsafeMutableBytes { pixels in
-      for row in 0..<height {
-        for column in 0..<width {
-          let (color, alpha) = pixel(column, row)
-          let index = 4 * (row * width + column)
-          // Nothing is drawn where nothing is seen: documents are mostly empty.
-          let shown = alpha > 0 ? color : .zero
-          pixels[index] = Self.byte(shown.x)
-          pixels[index + 1] = Self.byte(shown.y)
-          pixels[index + 2] = Self.byte(shown.z)
-          pixels[index + 3] = Self.byte(alpha)
+  /// Draws the next row into `4 * width` bytes.
+  mutating func drawRow(into row: UnsafeMutableRawBufferPointer) {
+    smooth.prepare(nextRow)
+    let y = (Float(nextRow) - Float(height) / 2) / Float(height)
+    var grain = Grain(seed: seed, row: nextRow)
+    let pixels = row.bindMemory(to: SIMD4<UInt8>.self)
+    smooth.values.withUnsafeBufferPointer { smooth in
+      for column in 0..<width {
+        // The middle of the layer is (0, 0), its upper edge y = -0.5.
+        let x = (Float(column) - Float(width) / 2) / Float(height)
+        var (color, alpha) = pixel(x, y, column, smooth[column])
+        // Nothing is drawn where nothing is seen: documents are mostly empty.
+        guard alpha > 0 else {
+          pixels[column] = .zero
+          continue
         }
+        color = color * 255 + Self.grain * grain.next()
+        color.w = alpha * 255
+        pixels[column] = Self.bytes(color)
       }
     }
+    nextRow += 1
   }
 
-  private func pixel(_ column: Int, _ row: Int) -> (color: Color, alpha: Float) {
-    // The middle of the layer is (0, 0), its upper edge y = -0.5.
-    let x = (Float(column) - Float(width) / 2) / Float(height)
-    let y = (Float(row) - Float(height) / 2) / Float(height)
+  private func pixel(_ x: Float, _ y: Float, _ column: Int, _ smooth: Float) -> (color: Color, alpha: Float) {
     switch kind {
-    case .landscape: return (landscape(x, y), 1)
+    case .landscape: return (scene.color(x, y, column, smooth), 1)
     case .photo:
-      let inside = -max(abs(x) - reach.x, abs(y) - reach.y)
-      if inside < 0 { return (.zero, Self.clamped(1 + inside / 0.04) * 0.35) }
-      return (inside < 0.012 ? Color(repeating: 0.97) : texture(x, y), 1)
+      let depth = shape.depthInFrame(x, y)
+      if depth < 0 { return (.zero, max(0, 1 + depth / 0.04) * 0.35) }
+      return (depth < 0.012 ? Color(repeating: 0.95) : scene.color(x, y, column, smooth), 1)
     case .bubble:
-      let distance = (x / reach.x * x / reach.x + y / reach.y * y / reach.y).squareRoot()
-      let edge = Self.clamped((1 - distance) * reach.y * Float(height))
-      return (distance > 0.96 ? dark : 0.8 + 0.2 * light, edge * (distance > 0.96 ? 0.9 : 0.7))
+      let depth = shape.depthInBubble(x, y)
+      let edge = min(1, max(0, depth * Float(height)))
+      return depth < 0.012 ? (0.5 * tint, edge * 0.9) : (0.85 + 0.15 * tint, edge * 0.75)
     case .glow:
-      let distance = (x * x + y * y).squareRoot() / (reach.x + reach.y)
-      let strength = Self.clamped(1 - distance)
-      return (light, strength * strength * 0.8)
+      let light = max(0, smooth - 0.2)
+      return (tint + (smooth - 0.5), light * shape.nearness(x, y))
     }
-  }
-
-  private func landscape(_ x: Float, _ y: Float) -> Color {
-    let ridge = 0.5 * SampleNoise.value(3 * x + 9, 0, seed: seed) - 0.15
-    let shade = SampleNoise.value(6 * x + 40, 6 * y + 40, seed: seed)
-    if y < ridge { return light * (0.75 - 0.4 * y) + 0.12 * shade }
-    return dark * (0.6 + 0.8 * shade) + 0.15 * (y - ridge)
-  }
-
-  private func texture(_ x: Float, _ y: Float) -> Color {
-    let coarse = SampleNoise.value(5 * x + 20, 5 * y + 20, seed: seed)
-    let grain = SampleNoise.value(150 * x + 400, 150 * y + 400, seed: seed &+ 7)
-    return dark + (light - dark) * coarse + 0.08 * (grain - 0.5)
   }
 
   /// A bright colour; the hue goes round once from 0 to 6.
-  private static func color(hue: Float) -> Color {
-    let channels = [Float(0), 2, 4].map { shift in
+  static func color(hue: Float) -> Color {
+    let channels = [Float(0), 2, 4, 0].map { shift in
       let position = (hue + shift).truncatingRemainder(dividingBy: 6)
       // Not a pure colour: those glare.
-      return 0.25 + 0.65 * clamped(abs(position - 3) - 1)
+      return 0.25 + 0.65 * min(1, max(0, abs(position - 3) - 1))
     }
     return Color(channels)
   }
 
-  private static func clamped(_ value: Float) -> Float {
-    min(1, max(0, value))
+  private static func bytes(_ color: Color) -> SIMD4<UInt8> {
+    let color = (color + 0.5).clamped(lowerBound: .zero, upperBound: Color(repeating: 255))
+    return SIMD4(UInt8(color.x), UInt8(color.y), UInt8(color.z), UInt8(color.w))
+  }
+}
+
+/// Noise without any pattern from pixel to pixel, its values around 0 and more often small than large.
+private struct Grain {
+  private var state: SIMD4<UInt32>
+
+  init(seed: UInt64, row: Int) {
+    var random = SampleNoise(seed: seed ^ UInt64(row) << 32)
+    state = SIMD4((0..<4).map { _ in UInt32(truncatingIfNeeded: random.next()) | 1 })
   }
 
-  private static func byte(_ value: Float) -> UInt8 {
-    UInt8(clamped(value) * 255 + 0.5)
+  /// Four numbers from -1 to 1: sums of two halves, and so like the sums of many small errors.
+  mutating func next() -> SIMD4<Float> {
+    // Marsaglia's xorshift, a row of its own for each channel.
+    state ^= state &<< 13
+    state ^= state &>> 17
+    state ^= state &<< 5
+    let sum = (state & 0xffff) &+ (state &>> 16)
+    return SIMD4(Float(sum.x), Float(sum.y), Float(sum.z), Float(sum.w)) / 65_535 - 1
   }
 }

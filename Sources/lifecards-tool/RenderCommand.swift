@@ -4,71 +4,83 @@ import Pictures
 import ToolSupport
 
 /// `lifecards render`: composes a document into a PNG file and gives the account.
-struct RenderCommand {
+struct RenderCommand: Command {
+  static let help = """
+    Composes an OpenRaster document into a PNG file.
+
+    usage: lifecards render IN.ora OUT.png [--budget SIZE] [--threads N] [--level N] [--json]
+
+      --budget SIZE   what decoders and rows may take at every moment (10MB)
+      --threads N     how many threads decode and compose (as many as there are
+                      processors, at most 8)
+      --level N       how hard the picture is compressed, 0 to 9 (\(PNGWriter.defaultCompressionLevel))
+      --json          gives the account as JSON
+
+    The picture is the same for every budget and number of threads. OUT.png is
+    replaced only when the new picture is whole; no other file is written. When
+    OUT.png is - the picture goes to standard output, and the account, as JSON or
+    not, to standard error. Otherwise the account goes to standard output.
+
+    examples:
+      lifecards render card.ora card.png
+      lifecards render card.ora card.png --budget 6MB --threads 1 --json
+      lifecards render card.ora - | display png:-
+
+    """
+
   private let input: BytePath
-  private let output: BytePath
+  /// Nil is standard output.
+  private let output: BytePath?
   private let budget: Int
+  private let options: RenderOptions
   private let wantsJSON: Bool
 
   init(_ arguments: [[UInt8]]) throws(UsageError) {
-    let arguments = try Arguments(arguments, flags: ["--json"], options: ["--budget"])
+    let arguments = try Arguments(
+      arguments, flags: ["--json"], options: Self.renderOptions.union(["--level"]))
     guard arguments.operands.count == 2 else {
       throw UsageError("render needs the name of a document and the name of the picture to write")
     }
     input = BytePath(bytes: arguments.operands[0])
-    output = BytePath(bytes: arguments.operands[1])
-    budget = try arguments.byteCount(of: "--budget", default: 10 << 20)
+    output = arguments.operands[1] == Array("-".utf8) ? nil : BytePath(bytes: arguments.operands[1])
+    (budget, options) = try Self.budgetAndOptions(arguments)
     wantsJSON = arguments.has("--json")
-    if isSameFile(input.bytes, output.bytes) {
+    if let output, isSameFile(input.bytes, output.bytes) {
       throw UsageError("the picture would replace the document; give it another name")
     }
   }
 
   func run() throws {
-    let clock = ContinuousClock()
-    let start = clock.now
+    let start = ContinuousClock.now
+    let file = try OpenRasterFile(input)
     let pool = ChunkPool(budget: .bytes(budget))
     var progress = ProgressLine("composing")
     defer { progress.clear() }
-    let account = try OpenRasterFile(input).render(to: output, in: pool) { done, total in
-      progress.update(done, of: total)
-    }
+    func show(_ done: Int, _ total: Int) { progress.update(done, of: total) }
+    let account =
+      if let output {
+        try file.render(to: output, in: pool, options: options, progress: show)
+      } else {
+        try file.render(to: StandardOutput(), in: pool, options: options, progress: show)
+      }
     progress.clear()
-    let time = (clock.now - start) / .seconds(1)
-    let resident = peakResidentByteCount()
-    try Lifecards.write(
-      wantsJSON ? json(account, time, resident).text + "\n" : text(account, time, resident))
+    let report = RenderReport(
+      output: output?.description ?? "standard output", account: account, threads: options.threads,
+      seconds: (ContinuousClock.now - start) / .seconds(1), residentPeak: peakResidentByteCount())
+    let text = wantsJSON ? report.json.text + "\n" : report.text
+    if output == nil { Console.error(text) } else { try Lifecards.write(text) }
   }
+}
 
-  private func text(_ account: RenderAccount, _ time: Double, _ resident: Int?) -> String {
-    let bands = account.bandCount == 1 ? "in one piece" : "in \(account.bandCount) bands"
-    return """
-      \(printable(output.description)): \(account.width) x \(account.height), composed \(bands)
-        layers         \(account.drawnLayerCount) drawn, \(account.skippedLayerCount) not visible
-        budget         \(megabytes(account.pool.budget))
-        peak counted   \(megabytes(account.pool.peak))
-        peak resident  \(resident.map(megabytes) ?? "unknown on this system")
-        generations    \(account.pool.generations)
-        frees          \(account.pool.frees)
-        time           \(Double(Int(time * 100)) / 100) s
+extension Command {
+  /// The options of `budgetAndOptions`.
+  static var renderOptions: Set<String> { ["--budget", "--threads"] }
 
-      """
-  }
-
-  private func json(_ account: RenderAccount, _ time: Double, _ resident: Int?) -> JSON {
-    .object([
-      ("output", .string(output.description)),
-      ("width", .integer(account.width)),
-      ("height", .integer(account.height)),
-      ("layersDrawn", .integer(account.drawnLayerCount)),
-      ("layersNotVisible", .integer(account.skippedLayerCount)),
-      ("bands", .integer(account.bandCount)),
-      ("budgetBytes", .integer(account.pool.budget)),
-      ("peakCountedBytes", .integer(account.pool.peak)),
-      ("peakResidentBytes", resident.map(JSON.integer) ?? .null),
-      ("generations", .integer(account.pool.generations)),
-      ("frees", .integer(account.pool.frees)),
-      ("seconds", .number(time)),
-    ])
+  /// How much memory a picture may take, and how it is made.
+  static func budgetAndOptions(_ arguments: Arguments) throws(UsageError) -> (budget: Int, options: RenderOptions) {
+    var options = RenderOptions()
+    options.threads = try arguments.number(of: "--threads", in: 1...256, default: options.threads)
+    options.compressionLevel = try arguments.number(of: "--level", in: 0...9, default: options.compressionLevel)
+    return (try arguments.byteCount(of: "--budget", default: 10 << 20), options)
   }
 }

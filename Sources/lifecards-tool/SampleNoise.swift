@@ -64,3 +64,52 @@ struct SampleNoise {
     first + (second - first) * share
   }
 }
+
+/// Smooth noise over a whole picture, row by row.
+///
+/// It is worked out on a lattice and is straight in between, because smooth noise at every pixel takes longer than all
+/// else that a layer needs.
+struct SmoothRows {
+  /// The noise of the row prepared last, from 0 to 1, one value for each pixel.
+  private(set) var values: [Float]
+  private let step: Int
+  private let scale: Float
+  private let seed: UInt64
+  private var upper: [Float] = []
+  private var lower: [Float] = []
+  private var latticeRow = -1
+
+  /// - Parameter frequency: About how many hills there are along the picture's height.
+  init(width: Int, height: Int, frequency: Float, seed: UInt64) {
+    values = [Float](repeating: 0, count: width)
+    // The shortest waves are a fourth as long as the longest; they get eight points each, unless the picture is large.
+    step = max(1, min(16, height / (32 * Int(frequency))))
+    scale = frequency / Float(height)
+    self.seed = seed
+  }
+
+  /// Works out the noise of row `y`.
+  mutating func prepare(_ y: Int) {
+    if y / step != latticeRow {
+      upper = y / step == latticeRow + 1 && !lower.isEmpty ? lower : lattice(y / step)
+      lower = lattice(y / step + 1)
+      latticeRow = y / step
+    }
+    let share = Float(y % step) / Float(step)
+    var index = 0
+    var start = upper[0] + (lower[0] - upper[0]) * share
+    for point in 1..<upper.count {
+      let end = upper[point] + (lower[point] - upper[point]) * share
+      let slope = (end - start) / Float(step)
+      for position in 0..<min(step, values.count - index) { values[index + position] = start + slope * Float(position) }
+      index += min(step, values.count - index)
+      start = end
+    }
+  }
+
+  private func lattice(_ row: Int) -> [Float] {
+    (0...(values.count + step - 1) / step).map { column in
+      SampleNoise.value(20 + scale * Float(column * step), 20 + scale * Float(row * step), seed: seed)
+    }
+  }
+}

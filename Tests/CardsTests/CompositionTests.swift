@@ -42,58 +42,80 @@ import Testing
     }
     while let start = open.popLast() { items.append(.stackEnd(start: start)) }
     let document = CardDocument(width: 37, height: 29, items: items)
-    maker.entries.insert(("stack.xml", Array(document.text.utf8)), at: 1)
+    maker.entries.insert(.init(name: "stack.xml", bytes: Array(document.text.utf8)), at: 1)
     let path = directory.file("random\(seed).ora")
     maker.write(to: path)
     return (BytePath(path), ReferenceComposition(document: document, pictures: pictures))
   }
 
-  @Test("equals exact arithmetic to 1/255, and gives the same bytes for every budget", arguments: 1...12)
+  @Test(
+    "equals exact arithmetic to 1/255, and gives the same bytes for every budget and number of threads",
+    arguments: 1...12)
   func randomDocuments(seed: UInt64) throws {
-    let (path, reference) = makeRandomDocument(seed: seed, layers: 4 + 2 * Int(seed))
+    let (path, reference) = makeRandomDocument(seed: seed, layers: 4 + 3 * Int(seed))
     let file = try OpenRasterFile(path)
     #expect(file.document == reference.document)
-    var outputs: [[UInt8]] = []
-    for budget in [192, 256, 2_048] {
-      let output = directory.file("out\(budget).png")
-      let pool = ChunkPool(budget: .kilobytes(budget))
-      let account = try file.render(to: BytePath(output), in: pool)
-      #expect(account.pool.peak <= budget << 10)
-      #expect(account.pool.reserved == 0)
-      outputs.append(try #require(readFile(output)))
-      #expect(reference.largestDifference(to: try readPNG(output).pixels) <= 1)
+    let least = try file.forecast(budget: 1 << 30, options: RenderOptions(threads: 1)).leastBudget
+    let first = try Rendering(file, budget: 2 << 20, threads: 1)
+    #expect(reference.largestDifference(to: try first.pixels) <= 1)
+    for budget in [least, least + 3_000, 2 * least, 1 << 20, 8 << 20] {
+      for threads in [1, 2, 8] {
+        let rendered = try Rendering(file, budget: budget, threads: threads)
+        #expect(rendered.bytes == first.bytes, "\(budget) bytes, \(threads) threads")
+        #expect(rendered.account.pool.peak <= budget)
+        #expect(rendered.account.pool.reserved == 0 && rendered.account.pool.pinned == 0)
+      }
     }
-    #expect(outputs[0] == outputs[1] && outputs[1] == outputs[2])
   }
 
-  @Test func sixteenLayersSeveralTimesTheBudgetAreDecodedOnce() throws {
+  /// A document of so many pictures of one size, one over the other.
+  private func makePile(_ count: Int, width: Int, height: Int) throws -> OpenRasterFile {
     var maker = ArchiveMaker(
-      stack: "<image w='200' h='140' version='0.0.6'><stack>"
-        + (0..<16).map { "<layer src='\($0).png' opacity='0.5'/>" }.joined() + "</stack></image>")
-    for index in 0..<16 { maker.add("\(index).png", width: 200, height: 140, pixel: [UInt8(index), 2, 3, 128]) }
-    let path = directory.file("card.ora")
+      stack: "<image w='\(width)' h='\(height)' version='0.0.6'><stack>"
+        + (0..<count).map { "<layer src='\($0).png' opacity='0.5'/>" }.joined() + "</stack></image>")
+    for index in 0..<count {
+      maker.add("\(index).png", width: width, height: height, pixel: [UInt8(index), 2, 3, 128])
+    }
+    let path = directory.file("pile.ora")
     maker.write(to: path)
-    // Layers of 112 KB, a decoder of 107 KB, a canvas of 224 KB.
-    let pool = ChunkPool(budget: .kilobytes(480))
-    let account = try OpenRasterFile(BytePath(path)).render(to: BytePath(directory.file("out.png")), in: pool)
-    #expect(account.bandCount == 1)
-    #expect(account.pool.generations == 17)
-    #expect(account.pool.frees >= 14)
-    #expect(account.pool.peak <= 480 << 10)
-    #expect(account.drawnLayerCount == 16)
+    return try OpenRasterFile(BytePath(path))
   }
 
-  @Test func aCanvasLargerThanTheBudgetIsComposedInBands() throws {
-    var maker = ArchiveMaker(stack: "<image w='200' h='140'><stack><layer src='a' y='135'/></stack></image>")
-    maker.add("a", width: 10, height: 10)
-    let path = directory.file("card.ora")
-    maker.write(to: path)
-    let pool = ChunkPool(budget: .kilobytes(220))
-    let account = try OpenRasterFile(BytePath(path)).render(to: BytePath(directory.file("out.png")), in: pool)
-    #expect(account.bandCount > 2)
-    #expect(account.pool.peak <= 220 << 10)
-    // The layer is decoded for the band that it is in only.
-    #expect(account.pool.generations == account.bandCount + 1)
+  @Test func layersAdvanceTogetherAndEachIsDecodedOnce() throws {
+    let file = try makePile(16, width: 200, height: 140)
+    // 16 layers of 112 KB as pixels, in decoders of 43 KB each.
+    let rendered = try Rendering(file, budget: 800 << 10)
+    #expect(rendered.account.bandCount == 1 && rendered.account.drawnLayerCount == 16)
+    #expect(rendered.account.pool.generations == 17)
+  }
+
+  @Test func layersThatDoNotFitTogetherAreDecodedOncePerBand() throws {
+    let file = try makePile(16, width: 200, height: 140)
+    let options = RenderOptions(threads: 2)
+    let least = try file.forecast(budget: 1 << 30, options: options).leastBudget
+    let whole = try Rendering(file, budget: 4 << 20)
+    for extra in [0, 20_000, 60_000] {
+      let forecast = try file.forecast(budget: least + extra, options: options)
+      let rendered = try Rendering(file, budget: least + extra, threads: 2)
+      #expect(forecast.bandCount > 1 && rendered.account.bandCount == forecast.bandCount)
+      #expect(rendered.account.pool.generations == 1 + 16 * forecast.bandCount)
+      #expect(rendered.bytes == whole.bytes)
+    }
+  }
+
+  @Test("the forecast is within 15 % of what is counted", arguments: [1, 2, 8])
+  func forecast(threads: Int) throws {
+    let file = try makePile(24, width: 300, height: 60)
+    let least = try file.forecast(budget: 1 << 30, options: RenderOptions(threads: threads)).leastBudget
+    for budget in [least, least + 100_000, 1 << 20, 3 << 20, 8 << 20] {
+      let forecast = try file.forecast(budget: budget, options: RenderOptions(threads: threads))
+      let peak = try Rendering(file, budget: budget, threads: threads).account.pool.peak
+      #expect(forecast.peakByteCount <= budget)
+      #expect(abs(Double(forecast.peakByteCount - peak)) <= 0.15 * Double(peak), "\(forecast): \(peak)")
+    }
+    let forecast = try file.forecast(budget: 8 << 20)
+    #expect(forecast.layerCount == 24 && forecast.rgbaByteCount == 24 * 4 * 300 * 60)
+    #expect(forecast.operators == ["svg:src-over": 24])
   }
 
   @Test func deepNestingCostsNeitherStackNorPlanes() throws {
@@ -104,10 +126,9 @@ import Testing
     maker.add("a", pixel: [255, 0, 0, 255])
     let path = directory.file("card.ora")
     maker.write(to: path)
-    let pool = ChunkPool(budget: .kilobytes(192))
-    _ = try OpenRasterFile(BytePath(path)).render(to: BytePath(directory.file("out.png")), in: pool)
+    let rendered = try Rendering(OpenRasterFile(BytePath(path)), budget: 192 << 10)
     // 0.999 to the power of 4 000 is 0.0183, times 255 is 4.66.
-    #expect(try readPNG(directory.file("out.png")).pixels[..<4] == [255, 0, 0, 5])
+    #expect(try rendered.pixels[..<4] == [255, 0, 0, 5])
   }
 }
 

@@ -21,17 +21,18 @@ import Testing
     ])
 
   private func write(to path: String, failing: Bool = false) throws {
+    try document.write(to: BytePath(path), in: pool) { layerPixels($0, failing: failing) }
+  }
+
+  private func layerPixels(_ layer: CardLayer, failing: Bool = false) -> LayerPixels {
     struct OutOfPaint: Error {}
-    let pool = pool
-    try document.write(to: BytePath(path), in: pool) { layer in
-      let chunk = BufferChunk(in: pool, label: layer.name, size: 4 * 300 * 200) { bytes in
-        if failing { throw OutOfPaint() }
-        for index in 0..<4 * 300 * 200 {
-          bytes.storeBytes(of: UInt8(truncatingIfNeeded: index &* 31 >> 3), toByteOffset: index, as: UInt8.self)
-        }
+    let chunk = BufferChunk(in: pool, label: layer.name, size: 4 * 300 * 200) { bytes in
+      if failing { throw OutOfPaint() }
+      for index in 0..<4 * 300 * 200 {
+        bytes.storeBytes(of: UInt8(truncatingIfNeeded: index &* 31 >> 3), toByteOffset: index, as: UInt8.self)
       }
-      return LayerPixels(width: 300, height: 200, chunk: chunk)
     }
+    return LayerPixels(width: 300, height: 200, chunk: chunk)
   }
 
   @Test func whatIsWrittenIsReadBack() throws {
@@ -59,6 +60,36 @@ import Testing
     try merged.withBytes { bytes in
       bytes.withUnsafeBytes { #expect($0.prefix(rendered.count).elementsEqual(rendered)) }
     }
+  }
+
+  @Test func pngFilesGoIntoADocumentAsTheyAre() throws {
+    let (first, second, png) = (directory.file("1.ora"), directory.file("2.ora"), directory.file("a.png"))
+    try write(to: first)
+    // Both layers have the same pixels.
+    let hidden = CardLayer(name: "", source: "data/a.png")
+    let single = CardDocument(
+      width: 300, height: 200, items: [.stackStart(CardStack(name: "")), .layer(hidden), .stackEnd(start: 0)])
+    try single.write(to: BytePath(second), in: pool) { _ in layerPixels(hidden) }
+    _ = try OpenRasterFile(BytePath(second)).render(to: BytePath(png), in: pool)
+    try document.write(to: BytePath(second), in: pool) { _ in BufferedSource(try FileSource(BytePath(png))) }
+    let pictures = try [first, second].map { path in
+      _ = try OpenRasterFile(BytePath(path)).render(to: BytePath(path + ".png"), in: pool)
+      return try #require(readFile(path + ".png"))
+    }
+    #expect(pictures[0] == pictures[1])
+    let (file, written) = (try #require(readFile(png)), try #require(readFile(second)))
+    // The first picture comes behind `stack.xml`.
+    let start = try #require(written.firstRange(of: file.prefix(64))?.lowerBound)
+    #expect(written[start...].starts(with: file))
+  }
+
+  @Test func aFileThatIsNoPNGIsRefused() throws {
+    let (text, path) = (directory.file("text"), directory.file("card.ora"))
+    writeFile(text, Array(repeating: UInt8(ascii: "n"), count: 100))
+    #expect(throws: PictureError.notPNG(file: "\(path): data/b.png")) {
+      try document.write(to: BytePath(path), in: pool) { _ in BufferedSource(try FileSource(BytePath(text))) }
+    }
+    #expect(directory.fileNames == ["text"])
   }
 
   @Test func aFailingLayerLeavesTheOldDocument() throws {

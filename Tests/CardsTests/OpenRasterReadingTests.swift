@@ -116,17 +116,17 @@ import Testing
     }
     expectError("No such file")
     writeFile(path, [])
-    expectError("card.ora")
+    expectError("the file is empty")
     writeFile(path, Array("hello".utf8))
-    expectError("Not a zip archive")
+    expectError("not a zip archive")
     var maker = ArchiveMaker()
-    maker.entries = [("content.xml", [1])]
+    maker.entries = [.init(name: "content.xml", bytes: [1])]
     maker.write(to: path)
     expectError("no mimetype")
-    maker.entries = [("mimetype", Array("application/epub+zip".utf8))]
+    maker.entries = [.init(name: "mimetype", bytes: Array("application/epub+zip".utf8))]
     maker.write(to: path)
     expectError("application/epub+zip")
-    maker.entries = [("mimetype", Array("image/openraster".utf8))]
+    maker.entries = [.init(name: "mimetype", bytes: Array("image/openraster".utf8))]
     maker.write(to: path)
     expectError("no stack.xml")
   }
@@ -134,15 +134,9 @@ import Testing
   @Test func twoEntriesOfOneNameAreRefused() throws {
     var maker = ArchiveMaker(elements: "<layer src='data/one.png'/>")
     maker.add("data/one.png")
-    maker.add("data/two.png")
+    maker.add("data/one.png")
     let path = directory.file("card.ora")
     maker.write(to: path)
-    var bytes = try #require(readFile(path))
-    let (from, to) = (Array("data/two.png".utf8), Array("data/one.png".utf8))
-    for index in 0...bytes.count - from.count where bytes[index..<index + from.count].elementsEqual(from) {
-      bytes.replaceSubrange(index..<index + to.count, with: to)
-    }
-    writeFile(path, bytes)
     #expect(throws: CardError.duplicateEntry(file: path, entry: "data/one.png")) {
       try OpenRasterFile(BytePath(path))
     }
@@ -151,7 +145,7 @@ import Testing
   @Test func anEncryptedEntryIsNamed() throws {
     var maker = ArchiveMaker(elements: "<layer src='data/a.png'/>")
     maker.add("data/a.png")
-    maker.encrypted = ["data/a.png"]
+    maker.change("data/a.png") { $0.isEncrypted = true }
     let file = try open(maker)
     #expect(throws: CardError.encryptedEntry(file: file.name, entry: "data/a.png")) {
       try file.header(of: CardLayer(name: "", source: "data/a.png"))

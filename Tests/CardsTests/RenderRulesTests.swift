@@ -120,29 +120,47 @@ import Testing
     }
   }
 
-  @Test("case 7: a layer too large for the budget is refused with the numbers, before it is decoded")
-  func layerTooLarge() throws {
-    var maker = ArchiveMaker(elements: "<layer name='huge' src='a'/>")
-    maker.add("a", width: 600, height: 500)
-    let error = #expect(throws: ChunkError.self) { try render(maker) }
-    guard case .tooLarge = error else {
-      Issue.record("\(String(describing: error)) instead of tooLarge")
-      return
+  @Test("case 49: a layer larger than the whole budget renders, and the peak holds")
+  func layerLargerThanTheBudget() throws {
+    var maker = ArchiveMaker(stack: "<image w='1' h='900' version='0.0.6'><stack><layer src='a'/></stack></image>")
+    maker.add("a", width: 600, height: 900)
+    #expect(try render(maker).count == 4 * 900)
+    #expect(4 * 600 * 900 > 2 << 20 && pool.statistics.peak < 128 << 10)
+  }
+
+  @Test("case 46: a picture that says it is huge is refused before anything of it is decoded")
+  func hugePicture() throws {
+    var maker = ArchiveMaker(elements: "<layer src='a'/>")
+    maker.add("a")
+    // The header's sides, and the checksum of the header.
+    maker.change("a") { $0.bytes.replaceSubrange(16..<24, with: [0, 1, 0x86, 0xa0, 0, 1, 0x86, 0xa0]) }
+    maker.change("a") { entry in
+      let checksum = checksum(entry.bytes[12..<29])
+      entry.bytes.replaceSubrange(29..<33, with: (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (24 - 8 * $0)) })
     }
-    let text = "\(try #require(error))"
-    #expect(text.contains("huge") && text.contains("1048576"), "\(text)")
-    #expect(directory.fileNames == ["card.ora"])
+    let error = #expect(throws: PictureError.self) { try render(maker) }
+    #expect(
+      error
+        == .tooLarge(file: directory.file("card.ora") + ": a", width: 100_000, height: 100_000, limit: 65_535))
     #expect(pool.statistics.generations == 0)
   }
 
   @Test func aBudgetWithoutRoomForARowSaysHowMuchIsNeeded() throws {
-    var maker = ArchiveMaker(stack: "<image w='60000' h='1'><stack><layer src='a'/></stack></image>")
+    var maker = ArchiveMaker(stack: "<image w='60000' h='1'><stack><layer src='a'/><layer src='a'/></stack></image>")
     maker.add("a", width: 450, height: 450)
-    let error = #expect(throws: CardError.self) { try render(maker) }
+    let path = directory.file("card.ora")
+    maker.write(to: path)
+    let file = try OpenRasterFile(BytePath(path))
+    let error = #expect(throws: CardError.self) { try Rendering(file, budget: 100_000) }
     guard case .budgetTooSmall(_, let needed, let budget) = error else {
       Issue.record("\(String(describing: error)) instead of budgetTooSmall")
       return
     }
-    #expect(budget == 1 << 20 && needed > budget)
+    #expect(budget == 100_000 && needed > 8 * 60_000)
+    #expect(throws: try #require(error)) { try file.forecast(budget: budget) }
+    #expect(throws: CardError.self) { try Rendering(file, budget: needed - 1) }
+    let rendered = try Rendering(file, budget: needed)
+    #expect(rendered.account.pool.peak <= needed)
+    #expect(rendered.bytes == (try Rendering(file, budget: 8 << 20)).bytes)
   }
 }

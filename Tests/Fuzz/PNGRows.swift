@@ -1,7 +1,7 @@
 import Pictures
 
 // Files for the PNG row reader. Whatever they hold, reading them must end, stay in its memory, and come to the same with
-// both inflaters; what is read must be what libspng reads.
+// both inflaters, parked after every row or never; what is read must be what libspng reads.
 //
 // The first byte of an input says how to make a file of the rest:
 //   bit 0: the rest is a file; its chunks get the right checksums, which mutations seldom hit
@@ -18,6 +18,10 @@ func fuzz(_ input: [UInt8]) {
     header.width * header.height < 1 << 20
   else { return }
   let small = read(file, header, .small, piece), fast = read(file, header, .fast, piece)
+  for (inflater, outcome) in [(PNGRowReader.Inflater.small, small), (.fast, fast)] {
+    let parked = read(file, header, inflater, piece, isParked: true)
+    guard parked == outcome else { fatalError("\(inflater): \(outcome), parked: \(parked)") }
+  }
   guard small == fast else {
     // zlib refuses codes that leave some bits without a meaning, ISA-L only a file that uses such bits.
     if small.error?.contains("not what deflate makes") == true, fast.pixels.starts(with: small.pixels) { return }
@@ -36,16 +40,21 @@ private struct Outcome: Equatable {
 }
 
 private func read(
-  _ file: [UInt8], _ header: PNGHeader, _ inflater: PNGRowReader.Inflater, _ piece: Int
+  _ file: [UInt8], _ header: PNGHeader, _ inflater: PNGRowReader.Inflater, _ piece: Int, isParked: Bool = false
 ) -> Outcome {
-  let memory = UnsafeMutableRawBufferPointer.allocate(
-    byteCount: PNGRowReader.byteCount(for: header, format: .rgba8, inflater: inflater), alignment: 16)
-  defer { memory.deallocate() }
+  let memory = RowMemory(header, .rgba8, inflater)
+  defer { withExtendedLifetime(memory) {} }
   var outcome = Outcome()
   do {
     let reader = try PNGRowReader(
-      BytesSource(file, pieceByteCount: piece), header: header, format: .rgba8, inflater: inflater, memory: memory)
-    while let row = try reader.nextRow() { outcome.pixels += row }
+      BytesSource(file, pieceByteCount: piece), header: header, format: .rgba8, inflater: inflater,
+      memory: memory.kept, scratch: memory.scratch)
+    while let row = try reader.nextRow(memory.scratch) {
+      outcome.pixels += row
+      guard isParked else { continue }
+      reader.park()
+      memory.spoilScratch()
+    }
   } catch {
     outcome.error = "\(error)"
   }

@@ -10,13 +10,18 @@ import Testing
   private var stream: [UInt8] { PNGPieces.stored(rows) }
   private var whole: [UInt8] { start + PNGPieces.pixels(stream) + PNGPieces.end }
 
-  /// The pixels of a file, or why there are none: the same with both inflaters.
+  /// The pixels of a file, or why there are none: the same with both inflaters, parked or not.
   @discardableResult
   private func read(_ file: [UInt8]) throws -> [UInt8] {
-    let results = [PNGRowReader.Inflater.small, .fast].map { inflater in
-      Result { try readRows(BytesSource(file), PNGHeader(BytesSource(file)), .rgba8, inflater) }
+    let ways: [(PNGRowReader.Inflater, isParked: Bool)] = [
+      (.small, false), (.fast, false), (.small, true), (.fast, true),
+    ]
+    let results = ways.map { inflater, isParked in
+      Result {
+        try readRows(BytesSource(file), PNGHeader(BytesSource(file)), .rgba8, inflater, isParked: isParked)
+      }
     }
-    #expect("\(results[0])" == "\(results[1])")
+    for result in results { #expect("\(result)" == "\(results[0])") }
     return try results[0].get()
   }
 
@@ -129,7 +134,8 @@ import Testing
     let side = Int(Int32.max)
     let start = PNGPieces.start(width: side, height: side, depth: 16)
     let header = try PNGHeader(BytesSource(start), limits: PNGLimits(side: side))
-    #expect(PNGRowReader.byteCount(for: header, format: .rgba16, inflater: .small) > 3 * 8 * side)
+    #expect(PNGRowReader.byteCount(for: header, format: .rgba16, inflater: .small) > 8 * side)
+    #expect(PNGRowReader.scratchByteCount(for: header, format: .rgba16) > 16 * side)
   }
 
   @Test func anotherPictureThanTheOneAskedForIsRefused() throws {
@@ -164,7 +170,7 @@ import Testing
     // Empty blocks of deflate, which add no pixel.
     let blocks = Array(repeating: [0, 0, 0, 255, 255] as [UInt8], count: 1_600).flatMap { $0 }
     let start = start + PNGPieces.chunk("IDAT", [0x78, 0x01])
-    let source = Endless(name == "IDAT" ? start : self.start, PNGPieces.chunk(name, blocks))
+    let source = BufferedSource(Endless(name == "IDAT" ? start : self.start, PNGPieces.chunk(name, blocks)))
     let header = try PNGHeader(BytesSource(start))
     let error = #expect(throws: PictureError.self) { try readRows(source, header, .rgba8, .fast) }
     #expect("\(try #require(error))".contains("many times longer"))
@@ -172,24 +178,25 @@ import Testing
 
   @Test func whatTheSourceThrowsComesThroughEachTime() throws {
     struct DiskOnFire: Error {}
-    final class Burning: PictureSource {
+    final class Burning: PositionedSource {
       let name = "disk"
-      var rest: ArraySlice<UInt8>
-      init(_ bytes: [UInt8]) { rest = bytes[...] }
-      func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        guard let byte = rest.popFirst() else { throw DiskOnFire() }
-        buffer[0] = byte
+      let byteCount: Int? = nil
+      let bytes: [UInt8]
+      init(_ bytes: [UInt8]) { self.bytes = bytes }
+      func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws -> Int {
+        guard offset < bytes.count else { throw DiskOnFire() }
+        buffer[0] = bytes[offset]
         return 1
       }
     }
     let header = try PNGHeader(BytesSource(whole))
-    let memory = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: PNGRowReader.byteCount(for: header, format: .rgba8, inflater: .small), alignment: 16)
-    defer { memory.deallocate() }
+    let memory = RowMemory(header, .rgba8, .small)
     let reader = try PNGRowReader(
-      Burning(Array(whole.prefix(60))), header: header, format: .rgba8, inflater: .small, memory: memory)
+      Burning(Array(whole.prefix(60))), header: header, format: .rgba8, inflater: .small, memory: memory.kept,
+      scratch: memory.scratch)
     for _ in 0..<2 {
-      #expect(throws: DiskOnFire.self) { while try reader.nextRow() != nil {} }
+      #expect(throws: DiskOnFire.self) { while try reader.nextRow(memory.scratch) != nil {} }
     }
+    withExtendedLifetime(memory) {}
   }
 }

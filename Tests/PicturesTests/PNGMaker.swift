@@ -107,23 +107,34 @@ struct PNGMaker {
   }
 }
 
-/// Compressed bytes in memory, handed out a few at a time.
-final class BytesSource: PictureSource {
+/// Compressed bytes in memory, handed out a few at a time, front to back or from a position.
+final class BytesSource: PictureSource, PositionedSource {
   let name: String
-  private var rest: ArraySlice<UInt8>
+  let byteCount: Int?
+  /// How many bytes have been given out in all.
+  private(set) var bytesGiven = 0
+  private let bytes: [UInt8]
+  private var position = 0
   private let pieceByteCount: Int
 
   init(_ bytes: [UInt8], name: String = "picture.png", pieceByteCount: Int = 1_000) {
-    rest = bytes[...]
+    self.bytes = bytes
     self.name = name
     self.pieceByteCount = pieceByteCount
+    byteCount = bytes.count
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
+    let piece = bytes.dropFirst(offset).prefix(min(buffer.count, pieceByteCount))
+    buffer.copyBytes(from: piece)
+    bytesGiven += piece.count
+    return piece.count
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    let piece = rest.prefix(min(buffer.count, pieceByteCount))
-    buffer.copyBytes(from: piece)
-    rest = rest.dropFirst(piece.count)
-    return piece.count
+    let count = read(into: buffer, at: position)
+    position += count
+    return count
   }
 }
 

@@ -59,16 +59,48 @@ enum PNGPieces {
   }
 }
 
-/// Reads all rows of a picture in memory that holds garbage and is not a byte too large.
+/// Memory for a row reader that holds garbage and is not a byte too large.
+final class RowMemory {
+  let kept: UnsafeMutableRawBufferPointer
+  let scratch: PNGRowScratch
+  private let scratchMemory: UnsafeMutableRawBufferPointer
+
+  init(_ header: PNGHeader, _ format: PNGRowReader.Format, _ inflater: PNGRowReader.Inflater) {
+    func garbage(_ byteCount: Int) -> UnsafeMutableRawBufferPointer {
+      let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 16)
+      memory.initializeMemory(as: UInt8.self, repeating: 0xaa)
+      return memory
+    }
+    kept = garbage(PNGRowReader.byteCount(for: header, format: format, inflater: inflater))
+    scratchMemory = garbage(PNGRowReader.scratchByteCount(for: header, format: format))
+    scratch = PNGRowScratch(memory: scratchMemory)
+  }
+
+  deinit {
+    kept.deallocate()
+    scratchMemory.deallocate()
+  }
+
+  /// Fills the scratch with garbage, as another reader does that works in it.
+  func spoilScratch() { scratchMemory.initializeMemory(as: UInt8.self, repeating: 0x55) }
+}
+
+/// Reads all rows of a picture; with `isParked` the reader is parked after each, and its scratch spoilt.
 func readRows(
-  _ source: any PictureSource, _ header: PNGHeader, _ format: PNGRowReader.Format, _ inflater: PNGRowReader.Inflater
+  _ source: any PositionedSource, _ header: PNGHeader, _ format: PNGRowReader.Format, _ inflater: PNGRowReader.Inflater,
+  isParked: Bool = false
 ) throws -> [UInt8] {
-  let memory = UnsafeMutableRawBufferPointer.allocate(
-    byteCount: PNGRowReader.byteCount(for: header, format: format, inflater: inflater), alignment: 16)
-  memory.initializeMemory(as: UInt8.self, repeating: 0xaa)
-  defer { memory.deallocate() }
-  let reader = try PNGRowReader(source, header: header, format: format, inflater: inflater, memory: memory)
+  let memory = RowMemory(header, format, inflater)
+  defer { withExtendedLifetime(memory) {} }
+  let reader = try PNGRowReader(
+    source, header: header, format: format, inflater: inflater, memory: memory.kept, scratch: memory.scratch)
   var pixels: [UInt8] = []
-  while let row = try reader.nextRow() { pixels += row }
-  return pixels
+  while true {
+    if isParked {
+      reader.park()
+      memory.spoilScratch()
+    }
+    guard let row = try reader.nextRow(memory.scratch) else { return pixels }
+    pixels += row
+  }
 }

@@ -78,4 +78,48 @@ import Testing
     }
     #expect(file == path)
   }
+
+  @Test func abandonedFilesAreGoneAndNoneComesAfter() throws {
+    let unfinished = UnfinishedFiles()
+    let paths = ["a.png", "b.png", "done.png"].map { BytePath(directory.file($0)) }
+    let files = try paths.map { try ReplacementFile(replacing: $0, among: unfinished) }
+    try new.withUnsafeBytes { try files[0].write($0) }
+    try files[2].commit()
+    unfinished.abandon()
+    #expect(directory.fileNames == ["done.png"])
+    let ending = PictureError.cannotWrite(file: paths[0].description, reason: "the program is ending")
+    #expect(throws: ending) { try files[0].commit() }
+    #expect(throws: ending) { try ReplacementFile(replacing: paths[0], among: unfinished) }
+    #expect(directory.fileNames == ["done.png"])
+    // Others are not concerned.
+    try ReplacementFile(replacing: paths[1]).commit()
+    #expect(directory.fileNames.sorted() == ["b.png", "done.png"])
+  }
+
+  @Test("while files are made, placed and dropped, abandoning leaves none behind")
+  func abandonedAmidWork() throws {
+    for round in 0..<20 {
+      let directory = TemporaryDirectory()
+      let unfinished = UnfinishedFiles()
+      let started = Gate()
+      let threads = (0..<3).map { index in
+        TestThread {
+          var done = 0
+          while let file = try? ReplacementFile(
+            replacing: BytePath(directory.file("\(index)")), among: unfinished)
+          {
+            started.open()
+            if done % 2 == 0 { try? file.commit() }
+            done += 1
+          }
+        }
+      }
+      started.wait()
+      unfinished.abandon()
+      // What is there now stays: whole files alone.
+      #expect(directory.fileNames.allSatisfy { !$0.hasPrefix(".") }, "round \(round)")
+      for thread in threads { thread.join() }
+      #expect(directory.fileNames.allSatisfy { !$0.hasPrefix(".") }, "round \(round)")
+    }
+  }
 }

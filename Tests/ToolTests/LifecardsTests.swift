@@ -1,3 +1,6 @@
+import Cards
+import MemChunks
+import Pictures
 import TestSupport
 import Testing
 
@@ -48,13 +51,41 @@ import Testing
     arguments: [
       [], ["paint"], ["render"], ["render", "a.ora"], ["render", "a.ora", "b.png", "c"],
       ["render", "a.ora", "b.png", "--budget"], ["render", "a.ora", "b.png", "--budget", "much"],
-      ["render", "a.ora", "b.png", "--fast"], ["sample"], ["sample", "a.ora", "--layers", "0"],
+      ["render", "a.ora", "b.png", "--fast"], ["sample"], ["sample", "a.ora", "b.ora"], ["sample", "-"], ["info"],
+      ["info", "a.ora", "b.ora"], ["info", "a.ora", "--level", "1"],
     ])
   func usage(words: [String]) {
     let result = Program.run(words.map { Array($0.utf8) })
     #expect(result.code == 2)
     #expect(result.output.isEmpty)
     #expect(result.error.hasPrefix("lifecards: ") && result.error.contains("--help"))
+  }
+
+  @Test(
+    "a number that no machine can serve is a wrong command line",
+    arguments: [
+      "render a b --budget", "render a b --threads", "render a b --level", "info a --budget", "info a --threads",
+      "sample a --layers", "sample a --width", "sample a --height", "sample a --seed",
+    ])
+  func absurdNumbers(words: String) {
+    let words = words.split(separator: " ").map { Array($0.utf8) }
+    for number in ["-1", "200000000GB", "9223372036854775808", "1e9", "", "-9223372036854775808", "0x10", "NaN", "inf"]
+    {
+      let result = Program.run(words + [Array(number.utf8)])
+      #expect(result.code == 2, "\(number)")
+      #expect(result.error.contains(": expected a "), "\(result.error)")
+    }
+  }
+
+  @Test(arguments: ["render", "info", "sample"])
+  func eachCommandHasHelp(command: String) {
+    for words in [["--help"], ["a", "-h"], ["--budget", "--help"]] {
+      let help = Program.run(([command] + words).map { Array($0.utf8) })
+      #expect(help.code == 0 && help.error.isEmpty)
+      #expect(help.output.contains("usage: lifecards \(command) "))
+      #expect(help.output.contains("examples:\n  lifecards \(command) "))
+      #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
+    }
   }
 
   @Test func helpAndVersionGoToStandardOutput() {
@@ -79,11 +110,37 @@ import Testing
     #expect(directory.fileNames == ["bad\u{1b}.ora", "out.png"])
   }
 
-  @Test func aBudgetTooSmallForALayerSaysSo() {
-    let result = Program.run("render", makeDocument(), directory.file("out.png"), "--budget", "64KB")
+  @Test func aBudgetTooSmallSaysWhatIsEnough() throws {
+    let (document, output) = (makeDocument(), directory.file("out.png"))
+    let result = Program.run("render", document, output, "--budget", "1KB")
     #expect(result.code == 1)
-    #expect(result.error.contains("data/layer") && result.error.contains("65536 bytes"), "\(result.error)")
     #expect(directory.fileNames == ["card.ora"])
+    let least = try #require(result.error.split(separator: "raise --budget to at least ").last?.dropLast())
+    #expect(result.error.contains("card.ora: ") && least.hasSuffix(" MB"), "\(result.error)")
+    let second = Program.run("render", document, output, "--budget", String(least))
+    #expect(second.code == 0, "\(second.error)")
+  }
+
+  @Test func aDirectoryIsNoDocument() {
+    let result = Program.run("render", directory.path, directory.file("out.png"))
+    #expect(result.code == 1)
+    #expect(
+      result.error.hasPrefix("lifecards: \(directory.path): ") && result.error.contains("directory"), "\(result.error)")
+    #expect(directory.fileNames == [])
+  }
+
+  @Test func namesOfLayersDoNothingToTheTerminal() throws {
+    let (path, png) = (directory.file("card.ora"), directory.file("card.png"))
+    #expect(Program.run("render", makeDocument(), png).code == 0)
+    // A source that leaves the file is an error that names the layer.
+    let layer = CardLayer(name: "a\u{9b}31m\u{202e}b", source: "../a.png")
+    let items: [CardDocument.Item] = [.stackStart(CardStack(name: "")), .layer(layer), .stackEnd(start: 0)]
+    try CardDocument(width: 120, height: 80, items: items).write(
+      to: BytePath(path), in: ChunkPool(budget: .megabytes(2))
+    ) { _ in BufferedSource(try FileSource(BytePath(png))) }
+    let result = Program.run("render", path, png)
+    #expect(result.code == 1)
+    #expect(result.error.contains("layer \"a\\u{9b}31m\\u{202e}b\": its source"), "\(result.error)")
   }
 
   @Test func aDocumentIsNotReplacedByItsPicture() {
@@ -94,8 +151,10 @@ import Testing
   }
 
   @Test func namesThatAreNotUTF8Work() {
-    let output = Array("\(directory.path)/".utf8) + [0xff, 0x80]
-    let result = Program.run([Array("render".utf8), Array(makeDocument().utf8), output])
+    let (input, output) = (Array("\(directory.path)/".utf8) + [0xff, 0x80], Array("\(directory.path)/".utf8) + [0xfe])
+    let sample = Program.run(["sample", "--width=64", "--height=48"].map { Array($0.utf8) } + [input])
+    #expect(sample.code == 0, "\(sample.error)")
+    let result = Program.run([Array("render".utf8), input, output])
     #expect(result.code == 0, "\(result.error)")
     #expect(directory.fileNames.count == 2)
   }

@@ -40,6 +40,19 @@ import ToolSupport
     #expect(throws: UsageError.self) { try parse(["--budget=lots"]).byteCount(of: "--budget", default: 1) }
   }
 
+  @Test func sizesThatCannotBeCountedAreRefused() throws {
+    #expect(try parse(["--budget=1048576GB"]).byteCount(of: "--budget", default: 1) == 1 << 50)
+    for text in ["1048577GB", "200000000GB", "9223372036854775807", "9223372036854775808", "99999999999999999999GB"] {
+      #expect(throws: UsageError.self) { try parse(["--budget=\(text)"]).byteCount(of: "--budget", default: 1) }
+    }
+  }
+
+  @Test func helpIsAskedForBeforeTwoDashes() {
+    func asks(_ words: String...) -> Bool { Arguments.askForHelp(words.map { Array($0.utf8) }) }
+    #expect(asks("--help") && asks("a", "-h") && asks("--budget", "--help"))
+    #expect(!asks() && !asks("a") && !asks("--", "--help"))
+  }
+
   @Test func sizesAreReadInPowersOfTwo() {
     let sizes = [
       ("10MB", 10 << 20), ("512KB", 512 << 10), ("1.5GB", 3 << 29), ("4096", 4_096), ("7B", 7), ("2 mb", 2 << 20),
@@ -56,6 +69,29 @@ import ToolSupport
     #expect(megabytes(1_572_864) == "1.50 MB")
     #expect(megabytes(0) == "0.00 MB")
     #expect(megabytes(44_800_000) == "42.72 MB")
+    #expect(megabytes(.max) == "8796093022208.00 MB")
+  }
+
+  @Test func aSizeRoundedUpIsEnoughWhenItIsReadBack() throws {
+    #expect(megabytesAtLeast(1 << 20) == "1.00 MB" && megabytesAtLeast(1 << 20 + 1) == "1.01 MB")
+    #expect(megabytesAtLeast(.max) == "8796093022208.00 MB")
+    for size in (0..<1_000).map({ 7_919 * $0 * $0 }) {
+      let read = try #require(parseByteCount(megabytesAtLeast(size)))
+      #expect(size...size + 10_486 ~= read, "\(size)")
+    }
+  }
+
+  @Test func progressSaysHowLongItWillTake() {
+    func text(_ done: Int, _ total: Int, _ milliseconds: Int) -> String {
+      ProgressLine.text("at it", done, of: total, after: .milliseconds(milliseconds))
+    }
+    #expect(text(0, 100, 5_000) == "at it 0 %")
+    #expect(text(50, 100, 900) == "at it 50 %")
+    #expect(text(50, 100, 2_000) == "at it 50 %, 2 s left")
+    #expect(text(1, 100, 1_000) == "at it 1 %, 1 min 39 s left")
+    #expect(text(1, 10_000, 2_000) == "at it 0 %, 5 h 33 min left")
+    #expect(text(1, .max, 1_000_000).hasSuffix("h 46 min left"))
+    #expect(text(100, 100, 2_000) == "at it 100 %")
   }
 
   @Test func controlCharactersInNamesDoNothing() {

@@ -6,13 +6,13 @@ struct Photo {
   /// The PNG file.
   let file: [UInt8]
 
-  init() throws {
+  init(width: Int = side, height: Int = side) throws {
     let sink = BytesSink()
-    let writer = try PNGWriter(width: Self.side, height: Self.side, to: sink)
-    var row = [UInt8](repeating: 0, count: 4 * Self.side)
+    let writer = try PNGWriter(width: width, height: height, to: sink)
+    var row = [UInt8](repeating: 0, count: 4 * width)
     var seed: UInt32 = 1
-    for y in 0..<Self.side {
-      for x in 0..<Self.side {
+    for y in 0..<height {
+      for x in 0..<width {
         // Tiles of several hundred pixels, each with a slope of its own.
         let tile = (x + y / 3) / 311 + 7 * (y / 257)
         for channel in 0..<3 {
@@ -38,17 +38,19 @@ private final class BytesSink: PictureSink {
 }
 
 /// Gives out the bytes of a file that is in memory.
-final class BytesSource: PictureSource {
+final class BytesSource: PositionedSource {
   let name = "photo"
+  let byteCount: Int?
   private let bytes: [UInt8]
-  private var position = 0
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    byteCount = bytes.count
+  }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    let count = min(buffer.count, bytes.count - position)
-    bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[position..<position + count])) }
-    position += count
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
+    let count = max(0, min(buffer.count, bytes.count - offset))
+    bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count])) }
     return count
   }
 }

@@ -2,14 +2,20 @@ import CSpng
 import Pictures
 
 /// Reads all rows of a picture with the row reader; returns something that depends on them.
-func readRows(_ file: [UInt8], _ format: PNGRowReader.Format, _ inflater: PNGRowReader.Inflater) throws -> Int {
+///
+/// - Parameter isParked: Whether another reader is to have had the scratch before every row.
+func readRows(
+  _ file: [UInt8], _ format: PNGRowReader.Format, _ inflater: PNGRowReader.Inflater, isParked: Bool = false
+) throws -> Int {
   let header = try PNGHeader(BytesSource(file))
-  let memory = UnsafeMutableRawBufferPointer.allocate(
-    byteCount: PNGRowReader.byteCount(for: header, format: format, inflater: inflater), alignment: 16)
-  defer { memory.deallocate() }
-  let reader = try PNGRowReader(BytesSource(file), header: header, format: format, inflater: inflater, memory: memory)
+  let scratch = PNGRowScratch(byteCount: PNGRows.scratchByteCount(for: header, format: format))
+  let reader = try PNGRows(
+    BytesSource(file), header: header, format: format, inflater: inflater, scratch: scratch)
   var sum = 0
-  while let row = try reader.nextRow() { sum &+= Int(row[0]) }
+  while let row = try reader.nextRow(scratch) {
+    sum &+= Int(row[0])
+    if isParked { reader.park() }
+  }
   return sum
 }
 

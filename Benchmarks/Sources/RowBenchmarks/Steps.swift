@@ -32,7 +32,8 @@ struct Steps {
     defer { state.deallocate() }
     guard cpr_inflate_begin(kind, state) else { return [] }
     defer { cpr_inflate_end(kind, state) }
-    let all = [UInt8](unsafeUninitializedCapacity: Photo.side * rowByteCount) { buffer, count in
+    let byteCount = Photo.side * rowByteCount
+    return [UInt8](unsafeUninitializedCapacity: byteCount + Int(CPR_ROW_MARGIN)) { buffer, count in
       compressed.withUnsafeBufferPointer { input in
         var stream = cpr_stream(
           input: input.baseAddress, input_count: input.count, output: buffer.baseAddress, output_count: 0)
@@ -41,20 +42,26 @@ struct Steps {
           _ = cpr_inflate(kind, state, &stream)
         }
       }
-      count = Photo.side * rowByteCount
+      for index in byteCount..<buffer.count { buffer[index] = 0 }
+      count = byteCount + Int(CPR_ROW_MARGIN)
     }
-    return all
   }
 
   func inflate(_ kind: cpr_inflater) -> Int { Int(Self.inflate(compressed, kind)[0]) }
 
   func checksum(_ kind: cpr_inflater) -> Int { Int(cpr_crc32(kind, 0, compressed, compressed.count)) }
 
-  /// Copies the rows to where filters are taken off; what that takes is to be subtracted.
-  func copy() -> Int { eachRow { _, _, _ in } }
-
   func unfilter() -> Int {
-    eachRow { row, previous, count in _ = cpr_unfilter(UInt32(row[-1]), row, previous, count, 4) }
+    let row = UnsafeMutablePointer<UInt8>.allocate(capacity: Self.rowByteCount + Int(CPR_ROW_MARGIN))
+    defer { row.deallocate() }
+    row.initialize(repeating: 0, count: Self.rowByteCount + Int(CPR_ROW_MARGIN))
+    filtered.withUnsafeBufferPointer {
+      for index in 0..<Photo.side {
+        let start = $0.baseAddress! + index * Self.rowByteCount
+        _ = cpr_unfilter(UInt32(start[0]), start + 1, row, Self.rowByteCount - 1, 4)
+      }
+    }
+    return Int(row[0])
   }
 
   /// Widens rows to 16 bits a sample.
@@ -69,24 +76,5 @@ struct Steps {
       }
     }
     return Int(wide[0])
-  }
-
-  private func eachRow(_ body: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt8>, Int) -> Void) -> Int {
-    let size = 16 + Self.rowByteCount + Int(CPR_ROW_MARGIN)
-    var current = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
-    var previous = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
-    defer {
-      current.deallocate()
-      previous.deallocate()
-    }
-    previous.initialize(repeating: 0, count: size)
-    for row in 0..<Photo.side {
-      filtered.withUnsafeBufferPointer {
-        (current + 15).update(from: $0.baseAddress! + row * Self.rowByteCount, count: Self.rowByteCount)
-      }
-      body(current + 16, previous + 16, Self.rowByteCount - 1)
-      swap(&current, &previous)
-    }
-    return Int(previous[16])
   }
 }

@@ -45,7 +45,9 @@ try compare(
   [
     ("libspng", { try readRowsWithLibspng(photo.file) }),
     ("row reader, fast (ISA-L where installed)", { try readRows(photo.file, .rgba8, .fast) }),
+    ("the same, parked at every row", { try readRows(photo.file, .rgba8, .fast, isParked: true) }),
     ("row reader, small (zlib)", { try readRows(photo.file, .rgba8, .small) }),
+    ("the same, parked at every row", { try readRows(photo.file, .rgba8, .small, isParked: true) }),
     ("row reader, fast, 16-bit RGBA", { try readRows(photo.file, .rgba16, .fast) }),
   ])
 let steps = Steps(photo)
@@ -56,7 +58,22 @@ try compare(
     ("inflate and Adler-32, small", { steps.inflate(CPR_SMALL) }),
     ("CRC-32, fast", { steps.checksum(CPR_FAST) }),
     ("CRC-32, small", { steps.checksum(CPR_SMALL) }),
-    ("copy rows to unfilter them", { steps.copy() }),
-    ("copy rows and unfilter them", { steps.unfilter() }),
+    ("unfilter", { steps.unfilter() }),
     ("expand to 16 bits", { steps.expand() }),
   ])
+for alpha in Blending.Alpha.allCases {
+  let blending = Blending(alpha)
+  try compare(
+    "Blending, a value at a time and with vectors; \(alpha) pixels",
+    [
+      ("8-bit RGBA over a plane", blending.scalar8), ("the same, vectors", blending.vectors8),
+      ("16-bit RGBA over a plane", blending.scalar16), ("the same, vectors", blending.vectors16),
+      ("a plane over a plane", blending.scalarPlane), ("the same, vectors", blending.vectorsPlane),
+      ("a plane to 8-bit RGBA", blending.scalarResolve), ("the same, vectors", blending.vectorsResolve),
+    ])
+}
+try Memory.print()
+// PNG files that are named are encoded, or else the photo.
+let files = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
+for file in files { try Encoding(file, Array(Data(contentsOf: URL(fileURLWithPath: file)))).print() }
+if files.isEmpty { try Encoding("the photo", photo.file).print() }

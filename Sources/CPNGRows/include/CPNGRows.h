@@ -63,9 +63,10 @@ uint32_t cpr_crc32(cpr_inflater kind, uint32_t crc, const uint8_t *bytes, size_t
 /// How many bytes behind a row must be readable; what they hold does not matter.
 enum { CPR_ROW_MARGIN = 16 };
 
-/// Takes a filter off a row in place (PNG specification, 9.2). `previous` is the row above, unfiltered; zeros for the
-/// first. Both rows have a margin behind them. `pixel` is 1, 2, 3, 4, 6 or 8 bytes. False for a filter that there is not.
-bool cpr_unfilter(unsigned filter, uint8_t *row, const uint8_t *previous, size_t count, unsigned pixel);
+/// Takes a filter off a row (PNG specification, 9.2). `row` holds the row above, zeros for the first, and becomes this
+/// one, so that only one row need be kept. Both have a margin behind them. `pixel` is 1, 2, 3, 4, 6 or 8 bytes. False
+/// for a filter that there is not.
+bool cpr_unfilter(unsigned filter, const uint8_t *filtered, uint8_t *row, size_t count, unsigned pixel);
 
 /// How the pixels of a row are stored in a file.
 typedef struct cpr_pixels {

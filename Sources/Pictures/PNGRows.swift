@@ -1,0 +1,128 @@
+internal import CPNGRows
+
+/// The rows of a PNG picture of any kind that is not interlaced, one after the other.
+///
+/// Hides which decoder reads them, `PNGRowReader` or, where a sample has less than 8 bits, libspng. Owns its memory: what
+/// stands in `byteCount(for:format:inflater:)` is taken when it is made, and given back when it goes. Belongs to one
+/// thread at a time.
+public final class PNGRows {
+  private enum Decoder {
+    case fast(PNGRowReader, memory: UnsafeMutableRawBufferPointer)
+    case libspng(PNGReader)
+  }
+
+  /// What the file says about its picture.
+  public let header: PNGHeader
+  /// What rows come as.
+  public let format: PNGRowReader.Format
+  /// How many rows have been read or skipped.
+  public private(set) var rowsRead = 0
+
+  private let decoder: Decoder
+
+  /// Whether a picture has rows to give, from the top: an interlaced one comes in passes, and has to be decoded whole.
+  public static func canRead(_ header: PNGHeader) -> Bool { !header.isInterlaced }
+
+  /// The bytes that are kept between rows, the objects themselves included, but not the source.
+  public static func byteCount(
+    for header: PNGHeader, format: PNGRowReader.Format, inflater: PNGRowReader.Inflater
+  ) -> Int {
+    let decoder =
+      PNGRowReader.canRead(header)
+      ? PNGRowReader.byteCount(for: header, format: format, inflater: inflater) : header.decoderByteCount
+    return decoder + objectByteCount
+  }
+
+  /// The bytes that a scratch needs for such a picture.
+  public static func scratchByteCount(for header: PNGHeader, format: PNGRowReader.Format) -> Int {
+    if PNGRowReader.canRead(header) { return PNGRowReader.scratchByteCount(for: header, format: format) }
+    return format == .rgba8 ? 0 : format.pixelByteCount * header.width
+  }
+
+  /// Prepares to read the picture that `source` holds, up to the first row.
+  ///
+  /// - Parameter header: What `PNGHeader(_:limits:)` said about this picture.
+  /// - Precondition: `canRead(header)`, and the scratch has `scratchByteCount(for:format:)` bytes.
+  /// - Throws: `PictureError.changed` when the picture has another header now, other `PictureError`s naming file,
+  ///   place and reason, and whatever `source` throws.
+  public init(
+    _ source: any PositionedSource, header: PNGHeader, format: PNGRowReader.Format, inflater: PNGRowReader.Inflater,
+    scratch: PNGRowScratch
+  ) throws {
+    precondition(Self.canRead(header), "an interlaced picture has no rows to give")
+    self.header = header
+    self.format = format
+    guard PNGRowReader.canRead(header) else {
+      let reader = try PNGReader(SequentialSource(source), limits: PNGLimits(side: .max))
+      guard reader.header == header else { throw PictureError.changed(file: source.name) }
+      decoder = .libspng(reader)
+      return
+    }
+    let memory = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: PNGRowReader.byteCount(for: header, format: format, inflater: inflater), alignment: 16)
+    do {
+      let reader = try PNGRowReader(
+        source, header: header, format: format, inflater: inflater, memory: memory, scratch: scratch)
+      decoder = .fast(reader, memory: memory)
+    } catch {
+      memory.deallocate()
+      throw error
+    }
+  }
+
+  deinit {
+    if case .fast(_, let memory) = decoder { memory.deallocate() }
+  }
+
+  /// Reads the next row: `header.width` pixels in `format`; nil after the last one.
+  ///
+  /// It is valid until the next call of this object, or of another one with this scratch. Rows of 8 bits need not be
+  /// aligned. With the last row, the rest of the file has been checked too.
+  ///
+  /// - Precondition: The scratch has `scratchByteCount(for:format:)` bytes.
+  /// - Throws: `PictureError` naming file, place and reason, and whatever the source throws.
+  public func nextRow(_ scratch: PNGRowScratch) throws -> UnsafeRawBufferPointer? {
+    let row =
+      switch decoder {
+      case .fast(let reader, _): try reader.nextRow(scratch)
+      case .libspng(let reader): try reader.nextRow().map { given(out: $0.samples, scratch) }
+      }
+    if row != nil { rowsRead += 1 }
+    return row
+  }
+
+  /// Passes over the next `count` rows.
+  ///
+  /// - Precondition: There are that many left, and the scratch is as for `nextRow(_:)`.
+  /// - Throws: What `nextRow(_:)` throws.
+  public func skipRows(_ count: Int, _ scratch: PNGRowScratch) throws {
+    switch decoder {
+    case .fast(let reader, _): try reader.skipRows(count, scratch)
+    case .libspng(let reader): for _ in 0..<count { _ = try reader.nextRow() }
+    }
+    rowsRead += count
+  }
+
+  /// Lets go of the scratch, as `PNGRowReader.park()` does.
+  public func park() {
+    if case .fast(let reader, _) = decoder { reader.park() }
+  }
+
+  /// A row of 8-bit RGBA in the format that was asked for.
+  private func given(out samples: UnsafeRawBufferPointer, _ scratch: PNGRowScratch) -> UnsafeRawBufferPointer {
+    guard format == .rgba16 else { return samples }
+    let memory = scratch.memory[..<Self.scratchByteCount(for: header, format: format)]
+    let target = UnsafeMutableRawBufferPointer(rebasing: memory)
+    // Nobody's window may be taken for unread any more.
+    _ = scratch.take()
+    var pixels = cpr_pixels()
+    (pixels.channels, pixels.sample_bytes) = (4, 1)
+    cpr_expand_16(
+      &pixels, nil, samples.bindMemory(to: UInt8.self).baseAddress, header.width,
+      target.bindMemory(to: UInt16.self).baseAddress)
+    return UnsafeRawBufferPointer(target)
+  }
+
+  /// What the objects take, rounded up; `RowBenchmarks` counts it.
+  private static let objectByteCount = 1 << 10
+}
