@@ -60,7 +60,7 @@ final class ArchiveFile: Sendable {
 
   /// Copies bytes from `offset` on into `buffer` and returns how many: fewer than asked for only at the end of the file.
   ///
-  /// - Throws: `CardError.cannotOpen` with the system's reason.
+  /// - Throws: `CardError.cannotRead` with the system's reason.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(CardError) -> Int {
     var filled = 0
     while filled < buffer.count {
@@ -69,7 +69,7 @@ final class ArchiveFile: Sendable {
       if count > 0 {
         filled += count
       } else if errno != EINTR {
-        throw .cannotOpen(file: name, reason: systemReason())
+        throw .cannotRead(file: name, reason: systemReason())
       }
     }
     return filled

@@ -5,6 +5,8 @@
 public enum CardError: Error, Sendable, Hashable {
   /// The file cannot be opened, or is not a zip archive.
   case cannotOpen(file: String, reason: String)
+  /// Reading the file failed below the format, for example because a disk did.
+  case cannotRead(file: String, reason: String)
   /// The file is an archive, but not an OpenRaster document.
   case notOpenRaster(file: String, reason: String)
   /// An entry that is needed is not in the file.
@@ -29,8 +31,6 @@ public enum CardError: Error, Sendable, Hashable {
   case budgetTooSmall(file: String, needed: Int, budget: Int)
   /// The system starts no thread.
   case noThread(file: String)
-  /// The document cannot be written.
-  case cannotWrite(file: String, reason: String)
 }
 
 extension CardError: CustomStringConvertible {
@@ -39,6 +39,8 @@ extension CardError: CustomStringConvertible {
     switch self {
     case .cannotOpen(let file, let reason):
       "\(file): cannot be opened: \(reason); give the name of an OpenRaster file (.ora)"
+    case .cannotRead(let file, let reason):
+      "\(file): cannot be read: \(reason)"
     case .notOpenRaster(let file, let reason):
       "\(file): this is not an OpenRaster file: \(reason)"
     case .missingEntry(let file, let entry):
@@ -63,8 +65,6 @@ extension CardError: CustomStringConvertible {
       "\(file): needs at least \(needed) bytes to be composed, the budget is \(budget); raise the budget"
     case .noThread(let file):
       "\(file): cannot be composed: the system starts no thread; raise the limit of processes"
-    case .cannotWrite(let file, let reason):
-      "\(file): cannot be written: \(reason)"
     }
   }
 }

@@ -9,7 +9,7 @@ struct FileBytes {
 
   /// Reads `count` bytes from `position` on.
   ///
-  /// - Throws: `CardError.cannotOpen`, also where the file ends before that.
+  /// - Throws: `CardError.cannotRead`, also where the file ends before that.
   init(_ file: ArchiveFile, at position: Int, count: Int) throws(CardError) {
     self.position = position
     var failure: CardError?
@@ -21,7 +21,7 @@ struct FileBytes {
       }
     }
     if let failure { throw failure }
-    guard bytes.count == count else { throw .cannotOpen(file: file.name, reason: "the file ends early") }
+    guard bytes.count == count else { throw .cannotRead(file: file.name, reason: "it ends early") }
   }
 
   /// Reads the last `most` bytes of a file, or all that it has.

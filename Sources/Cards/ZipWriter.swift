@@ -1,10 +1,10 @@
 internal import CZlib
-internal import Pictures
+package import Pictures
 
 /// Writes a zip archive, one entry after the other, with the wide fields of zip64 where they are needed.
 ///
 /// An entry's size and checksum stand before it, so its header is written again once they are known.
-struct ZipWriter {
+package struct ZipWriter {
   struct Entry {
     var name: [UInt8]
     var position: Int
@@ -21,12 +21,13 @@ struct ZipWriter {
   /// What has been begun, in order.
   private(set) var entries: [Entry] = []
 
-  init(_ file: ReplacementFile) {
+  /// Begins an archive in a new file.
+  package init(_ file: ReplacementFile) {
     self.file = file
   }
 
   /// Writes an entry whole, deflated if it is to be.
-  mutating func add(_ name: String, _ bytes: [UInt8], isDeflated: Bool) throws {
+  package mutating func add(_ name: String, _ bytes: [UInt8], isDeflated: Bool) throws {
     var entry = Entry(name: Array(name.utf8), position: position)
     let stored = isDeflated ? deflated(bytes) : bytes
     entry.method = isDeflated ? ZipEntry.deflated : ZipEntry.stored
@@ -39,14 +40,14 @@ struct ZipWriter {
   }
 
   /// Begins an entry of at most so many bytes, which is not compressed.
-  mutating func begin(_ name: String, mostBytes: Int) throws {
+  package mutating func begin(_ name: String, mostBytes: Int) throws {
     let entry = Entry(name: Array(name.utf8), position: position, isWide: mostBytes >= Entry.wide)
     entries.append(entry)
     try write(entry.header)
   }
 
   /// Writes the next bytes of the entry that was begun.
-  mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
     try file.write(bytes)
     position += bytes.count
     let last = entries.count - 1
@@ -56,13 +57,13 @@ struct ZipWriter {
   }
 
   /// Ends the entry that was begun.
-  func end() throws {
+  package func end() throws {
     guard let entry = entries.last else { return }
     try entry.header.withUnsafeBytes { try file.write($0, at: entry.position) }
   }
 
   /// Writes the list of entries, and so ends the archive.
-  mutating func finish() throws {
+  package mutating func finish() throws {
     let start = position
     for entry in entries { try write(entry.directoryRecord) }
     let (byteCount, end) = (position - start, position)
