@@ -90,6 +90,24 @@ import Testing
     #expect(try read(file) == read(whole))
   }
 
+  @Test("compressed pixels that are damaged, and read in pieces, are an error", arguments: [1, 7, 112])
+  func damagedCodes(piece: Int) throws {
+    var random = SeededGenerator(seed: 6)
+    let samples = (0..<19 * 12 * 4).map { (index: Int) -> UInt16 in
+      UInt16(index * index % 251) + UInt16.random(in: 0...3, using: &random)
+    }
+    let file = PNGMaker(width: 19, height: 12, depth: 16, colorType: .truecolorAlpha).encode(samples)
+    let header = try PNGHeader(BytesSource(file))
+    for index in stride(from: 41, to: file.count - 16, by: 29) {
+      var bytes = file
+      bytes[index] ^= 0x55
+      for isParked in [false, true] {
+        let source = BytesSource(bytes, pieceByteCount: piece)
+        #expect(throws: PictureError.self) { try readRows(source, header, .rgba8, .fast, isParked: isParked) }
+      }
+    }
+  }
+
   @Test func emptyAndTinyChunksOfPixelsAreAllowed() throws {
     let empty = PNGPieces.chunk("IDAT", [])
     let file = start + empty + empty + PNGPieces.pixels(stream, inChunksOf: 1) + empty + PNGPieces.end
