@@ -25,6 +25,9 @@ func fuzz(_ input: [UInt8]) {
   guard small == fast else {
     // zlib refuses codes that leave some bits without a meaning, ISA-L only a file that uses such bits.
     if small.error?.contains("not what deflate makes") == true, fast.pixels.starts(with: small.pixels) { return }
+    // ISA-L sees that the codes of a block are none before it has them all.
+    let isSeenEarly = fast.error?.contains("not what deflate makes") == true
+    if isSeenEarly, small.error != nil, fast.pixels == small.pixels { return }
     fatalError("zlib: \(small), ISA-L: \(fast)")
   }
   // libspng compares all 16 bits of a grey that is to be transparent, though at 8 bits a sample only 8 count.
