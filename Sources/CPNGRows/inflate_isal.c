@@ -56,8 +56,8 @@ static cpr_result run(void *memory, cpr_stream *stream) {
   isal->next_out = stream->output;
   isal->avail_out = output_count;
   int code = isal_run(isal);
-  // Where it fails, the library may have more left than it was given, as it gives back what it read ahead in earlier
-  // calls. Nothing is read after a failure, so what counts as used there does not matter.
+  // Where it fails behind the codes of a block that came in two pieces, the library has used more than it was given: its
+  // counter has run below zero. Nothing is read after a failure, so what counts as used there does not matter.
   uint32_t input_left = isal->avail_in < input_count ? isal->avail_in : input_count;
   stream->input += input_count - input_left;
   stream->input_count -= input_count - input_left;

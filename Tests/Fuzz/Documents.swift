@@ -23,15 +23,14 @@ func fuzz(_ input: [UInt8]) {
   guard let mode = input.first else { return }
   let rest = Array(input.dropFirst())
   let file = mode & 3 == 0 ? rest : archive(rest, isPicture: mode & 2 != 0, isDeflated: mode & 4 != 0)
-  let descriptor = open(directory, O_RDWR | O_TMPFILE | O_CLOEXEC, 0o600)
-  guard descriptor >= 0, write(descriptor, file, file.count) == file.count else {
-    fatalError("no file in \(directory)")
-  }
+  var name = Array("/tmp/memchunk-fuzz-XXXXXX".utf8CString)
+  let descriptor = mkstemp(&name)
+  // Without a name, so that nothing is left behind, however this ends.
+  unlink(name)
+  guard descriptor >= 0, write(descriptor, file, file.count) == file.count else { fatalError("no temporary file") }
   defer { close(descriptor) }
   try? tryDocument(BytePath("/proc/self/fd/\(descriptor)"))
 }
-
-private let directory = "/tmp"
 
 private func tryDocument(_ path: BytePath) throws {
   let file = try OpenRasterFile(path)
