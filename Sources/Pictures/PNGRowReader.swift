@@ -4,8 +4,9 @@ internal import CPNGRows
 ///
 /// Where `PNGReader` decodes every kind of PNG through libspng, this reads the kinds that layers and photos are made
 /// of in less than half of the time. It inflates with ISA-L where that is installed, and takes filters off with
-/// vectors. Pixels do not depend on which library inflates, nor does the row at which a damaged file fails; but ISA-L
-/// reads a file whose codes leave some bits without a meaning, as no encoder makes them, where zlib refuses it.
+/// vectors. Pixels do not depend on which library inflates, nor does the row at which a damaged file fails; but where
+/// codes leave some bits without a meaning, as no encoder makes them, zlib refuses the file, and ISA-L only those bits, a
+/// row sooner or later.
 ///
 /// Between rows it keeps one piece of memory from the caller, `byteCount(for:format:inflater:)` bytes, so that a pool can
 /// count it before it exists and free it while the picture waits. All else that it works in is a `PNGRowScratch`, which

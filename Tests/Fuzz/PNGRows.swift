@@ -20,7 +20,9 @@ func fuzz(_ input: [UInt8]) {
   let small = read(file, header, .small, piece), fast = read(file, header, .fast, piece)
   for (inflater, outcome) in [(PNGRowReader.Inflater.small, small), (.fast, fast)] {
     let parked = read(file, header, inflater, piece, isParked: true)
-    guard parked == outcome else { fatalError("\(inflater): \(outcome), parked: \(parked)") }
+    guard parked == outcome || isSameDamage(outcome, parked) else {
+      fatalError("\(inflater): \(outcome), parked: \(parked)")
+    }
   }
   guard small == fast else {
     // zlib refuses codes that leave some bits without a meaning, ISA-L only a file that uses such bits.
@@ -40,6 +42,14 @@ func fuzz(_ input: [UInt8]) {
 private struct Outcome: Equatable {
   var pixels: [UInt8] = []
   var error: String?
+}
+
+/// Whether two readings of a damaged file differ only in when they noticed: ISA-L looks at codes that mean nothing in one
+/// place more closely than in another, and which it is depends on how the file comes in pieces.
+private func isSameDamage(_ one: Outcome, _ other: Outcome) -> Bool {
+  guard let first = one.error, let second = other.error else { return false }
+  let isOfCodes = first.contains("not what deflate makes") || second.contains("not what deflate makes")
+  return isOfCodes && (one.pixels.starts(with: other.pixels) || other.pixels.starts(with: one.pixels))
 }
 
 private func read(
