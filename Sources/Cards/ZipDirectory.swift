@@ -18,8 +18,9 @@ struct ZipEntry: Sendable {
 
 /// The list of entries at the end of a zip archive, also with the wide fields of zip64 (zip specification, 4.3.12 to 16).
 ///
-/// Read here and not by a library: those of Debian 12 either bring a library for encryption along, whose pages count,
-/// or do not read wide fields where a `long` has 64 bits.
+/// Read here and not by a library: of those of Debian 12, libzip brings libcrypto along, which takes 1.6 MB of resident
+/// memory by being loaded alone, a tenth of what a rendering takes in all; and minizip does not read wide fields where a
+/// `long` has 64 bits.
 struct ZipDirectory {
   private let file: ArchiveFile
   /// How many entries it says that it has.
