@@ -82,19 +82,21 @@ extension PoolCore {
   }
 
   /// Whether a request needs what nobody can free, whatever else ends: the place of such a chunk, or more room than all
-  /// others could make.
+  /// others could make, in the pool or within the limit of such a group.
   func isStranded(_ request: Request) -> Bool {
-    let stranded = strandedGroups.reduce(0) { $0 + strandedBytes(of: $1) }
-    guard stranded > 0 else { return false }
-    var needed = 0
+    let stranded = strandedGroups.map { (group: $0, bytes: strandedBytes(of: $0)) }
+    guard !stranded.isEmpty else { return false }
+    var needs: [RoomNeed] = []
     for (chunk, quote) in zip(request.chunks, request.quotes) where !chunk.isReady {
-      needed = min(needed + quote.reservation, ByteCount.most)
+      needs.append(RoomNeed(bytes: quote.reservation, group: chunk.group.index))
       if chunk.laneCount == 1, chunk.books[0] >= 0, ledger.state(of: Slot(Int(chunk.books[0]))) == .freeing,
         groups[chunk.group.index.index].thread == BoundThread.nobody
       {
         return true
       }
     }
-    return needed > ledger.budget - stranded
+    let room = RoomRequest(needs)
+    return room.bytes > ledger.budget - stranded.reduce(0) { $0 + $1.bytes }
+      || stranded.contains { room.bytesTogether(in: $0.group) > max(0, ledger.limit(of: $0.group) - $0.bytes) }
   }
 }

@@ -83,7 +83,11 @@ extension PoolCore {
     locked { after in
       if !isInSize { chunk.books.version &+= 1 }
       self.queue.mark(chunk)
-      guard let generation = chunk.books.generation else { return self.expire(chunk, &after) }
+      guard let generation = chunk.books.generation else {
+        self.expire(chunk, &after)
+        // Who waits for it may need less than before.
+        return self.serve(&after)
+      }
       // Thrown away and made anew, a product that invalidates itself would be so for ever.
       if Waits.maker(of: generation) != thread {
         generation.outdated = .byOthers

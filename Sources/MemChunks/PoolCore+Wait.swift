@@ -142,6 +142,7 @@ extension PoolCore {
   func leavePlace(_ request: Request) {
     switch request.place {
     case .nowhere: return
+    case .job: break
     case .queue: queue.remove(request)
     case .generation(let generation):
       generation.joiners.remove(request)

@@ -73,10 +73,12 @@ extension PoolCore {
   /// What the request gets when nothing of its work is left to be made.
   private func conclude(_ work: Work, _ after: inout Aftermath) -> Request.Step {
     let request = work.request
-    end(work, &after)
     let isStale = work.generations.contains { $0.outdated == .byOthers }
-    if !request.isAbandoned, work.failure == nil, !isStale { return .ready }
-    unholdAll(request, &after)
+    let isReady = !request.isAbandoned && work.failure == nil && !isStale
+    // Before the end of the work has others looked at: they may wait for just this.
+    if !isReady { unholdAll(request, &after) }
+    end(work, &after)
+    if isReady { return .ready }
     if let failure = work.failure { return .failed(failure) }
     // Invalidated on the way, or its task was cancelled: looked at anew. Who invalidates may go on for ever, so this is
     // where a deadline ends it, and a prefetch, for which nobody waits, does not begin again.

@@ -47,10 +47,14 @@ public final class Prefetch: @unchecked Sendable {
   }
 
   /// Waits until the prefetch is done, and says what it made ready. Not for tasks: use `readied`.
+  ///
+  /// Inside `size`, `generate()`, `free()` and an observer it does not wait, because the prefetch may wait for those: there
+  /// it says what is ready by then.
   @discardableResult
   public func wait() -> [MemChunk] {
+    let isInsidePool = mc_thread_current()!.pointee.activity != nil
     let parker = lock.withLock { () -> Parker? in
-      guard !isFinished else { return nil }
+      guard !isFinished, !isInsidePool else { return nil }
       let parker = Parker()
       threads.append(parker)
       return parker

@@ -50,6 +50,8 @@ final class Request: @unchecked Sendable {
     case nowhere
     case queue
     case generation(Generation)
+    /// Among the jobs for the pool's threads, none of which has begun with it.
+    case job
   }
 
   /// What the asking thread already holds, in any pool: why it may have to be refused instead of waiting.

@@ -117,13 +117,18 @@ extension PoolCore {
     switch step {
     case .wait: return
     case .ready, .failed:
-      // Given up meanwhile: nobody takes what it holds.
-      guard !request.isDecided else { return unholdAll(request, &after) }
+      // Given up meanwhile: nobody takes what it holds, and somebody may wait for it.
+      guard !request.isDecided else {
+        unholdAll(request, &after)
+        return serve(&after)
+      }
       request.isDecided = true
       request.delivered = step
       after.answered.append(request)
     case .work: enqueue(Job(.work) { self.work(on: request, step) }, &after)
-    case .quote, .drain, .workAhead: enqueue(Job(.use) { self.work(on: request, step) }, &after)
+    case .quote, .drain, .workAhead:
+      request.place = .job
+      enqueue(Job(.use) { self.work(on: request, step) }, &after)
     }
   }
 
@@ -134,6 +139,11 @@ extension PoolCore {
       Waits.take(work, mc_thread_current()!)
       next = run(work)
     } else {
+      let isWanted = lock.withLock {
+        leavePlace(request)
+        return !request.isDecided
+      }
+      guard isWanted else { return }
       request.quoteSizes(self)
       next = locked { self.step(request, &$0) }
     }

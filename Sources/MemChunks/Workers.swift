@@ -35,7 +35,8 @@ struct Job {
 /// A thread that sleeps in what it generates does not count as one at work, so another is made, but there are never more
 /// than `most`. So that nothing waits for a thread that is not to be had, each job has a *seat*, and there are as many
 /// seats as threads at most: a work takes its seat when room is promised to it, any other job when it begins, and without
-/// a free seat neither happens.
+/// a free seat neither happens. Prefetches have half of the seats at most: they keep them while they wait for their turn to
+/// generate, and whoever is in use must not need a seat of theirs to come before them.
 ///
 /// Nothing hangs on that limit. A work that waits for a thread has a seat, so not all seats belong to busy threads, so a
 /// thread is idle, or may be made. And what has no seat yet, a task's request or a prefetch, has been promised nothing
@@ -56,23 +57,29 @@ struct WorkerBook {
   fileprivate(set) var count = 0
   fileprivate var asleep = 0
   private var seated = 0
+  /// How many of the seated are prefetches.
+  private var prefetching = 0
 
   var hasFreeSeat: Bool { seated < Self.most }
+  private var mayPrefetch: Bool { prefetching < Self.most / 2 }
 
   /// Whether there is something that a thread could do now.
-  var hasJobs: Bool { !works.isEmpty || hasFreeSeat && !(uses.isEmpty && prefetches.isEmpty) }
+  var hasJobs: Bool { !works.isEmpty || hasFreeSeat && !(uses.isEmpty && (prefetches.isEmpty || !mayPrefetch)) }
 
   /// Whether every idle thread is there, and idle once, and no more are there than may be.
   var isConsistent: Bool {
     idle.count <= count && Set(idle.map { ObjectIdentifier($0) }).count == idle.count && count <= Self.most
-      && works.count <= seated && seated <= Self.most
+      && works.count + prefetching <= seated && seated <= Self.most
   }
 
   /// A work is admitted, and has a thread for itself.
   mutating func takeSeat() { seated += 1 }
 
   /// A job is done.
-  mutating func leaveSeat() { seated -= 1 }
+  mutating func leaveSeat(_ kind: Job.Kind) {
+    seated -= 1
+    if kind == .prefetch { prefetching -= 1 }
+  }
 
   mutating func add(_ job: Job) {
     switch job.kind {
@@ -85,8 +92,9 @@ struct WorkerBook {
   /// What is admitted goes first, then what is in use, then what may be.
   mutating func next() -> Job? {
     if let job = works.popFirst() { return job }
-    guard hasFreeSeat, let job = uses.popFirst() ?? prefetches.popFirst() else { return nil }
+    guard hasFreeSeat, let job = uses.popFirst() ?? (mayPrefetch ? prefetches.popFirst() : nil) else { return nil }
     takeSeat()
+    if job.kind == .prefetch { prefetching += 1 }
     return job
   }
 }
@@ -101,15 +109,15 @@ extension PoolCore {
       // No thread is to be had: better late on this one than never.
       after.wakes.append {
         job.run()
-        self.locked { self.leaveSeat(&$0) }
+        self.locked { self.leaveSeat(job.kind, &$0) }
       }
     }
   }
 
   /// A job is done: what waited for its seat may go on. Under the lock.
-  private func leaveSeat(_ after: inout Aftermath) {
+  private func leaveSeat(_ kind: Job.Kind, _ after: inout Aftermath) {
     let wasFull = !workers.hasFreeSeat
-    workers.leaveSeat()
+    workers.leaveSeat(kind)
     if wasFull { serve(&after) }
   }
 
@@ -146,7 +154,7 @@ extension PoolCore {
         lock.unlock()
         if let job {
           job.run()
-          locked { self.leaveSeat(&$0) }
+          locked { self.leaveSeat(job.kind, &$0) }
         } else if !parker.sleep(atMost: patience), leaves(parker) {
           return
         }

@@ -265,4 +265,26 @@ struct BoundThreadEndTests {
     #expect(pool.used == .bytes(0) && textures.allSatisfy { $0.frees == $0.generations })
     pool._checkInvariants()
   }
+
+  @Test("A group's limit, taken up by what nobody can free: refused at once, though something runs")
+  func limitOfTheGroup() async throws {
+    let pool = ChunkPool(budget: .bytes(100))
+    let group = ChunkGroup(in: pool, label: "gl", limit: .bytes(10))
+    let texture = Texture(in: pool, group: group, label: "texture", size: 8)
+    let wanted = pool.tracked("wanted", 5, group: group), slow = pool.tracked("slow", 1)
+    TestThread {
+      group.bindToCurrentThread()
+      try! texture.ensureReady()
+    }.join()
+    let isSlow = Gate()
+    slow.hooks.generate = { _ in isSlow.wait() }
+    let maker = TestThread { try! slow.ensureReady() }
+    isSlow.waitForArrivals()
+    try await noHang { _ in #expect(outcome { try wanted.ensureReady() } == .noRoom(.threadEnded)) }
+    isSlow.open()
+    maker.join()
+    group.bindToCurrentThread()
+    try blocking { try wanted.ensureReady() }
+    #expect(texture.frees == 1)
+  }
 }

@@ -164,4 +164,69 @@ struct WorkerTests {
     #expect(peak.count <= ChunkPool._mostThreads, "\(peak.count)")
     checkNothingIsLeft(of: pool)
   }
+
+  @Test("a task's deadline passes while it needs a thread to ask for the size again, and none is to be had")
+  func deadlineWithoutThread() async throws {
+    let pool = ChunkPool(budget: .bytes(1_000))
+    let slow = pool.tracked(ChunkPool._mostThreads, of: 1, "s")
+    let wanted = pool.tracked("wanted", 1)
+    let isSlow = Gate()
+    for chunk in slow { chunk.hooks.generate = { _ in isSlow.wait() } }
+    let tasks = slow.map { chunk in Task { await outcome { () async throws in try await chunk.ensureReady() } } }
+    while pool.statistics.reserved < slow.count { await Task.yield() }
+    try await noHangInTask {
+      let task = Task {
+        await outcome { () async throws in try await wanted.ensureReady(waitingUpTo: .milliseconds(200)) }
+      }
+      while pool._waiting == 0, !task.isCancelled, pool.statistics.refusals == 0 { await Task.yield() }
+      wanted.invalidate()
+      #expect(await task.value == .noRoom(.deadline))
+    }
+    isSlow.open()
+    for task in tasks { #expect(await task.value == .ready) }
+    #expect(wanted.generations == 0)
+    checkNothingIsLeft(of: pool)
+  }
+
+  @Test("prefetches that wait for their turn leave threads for those in use, who come first")
+  func prefetchesInTurn() async throws {
+    let pool = ChunkPool(budget: .bytes(1_000))
+    pool.generationLimit = 1
+    let most = ChunkPool._mostThreads
+    let slow = pool.tracked("slow", 1), wanted = pool.tracked("wanted", 1)
+    let ahead = pool.tracked(2 * most, of: 1, "p")
+    let isSlow = Gate()
+    let order = Locked([String]())
+    slow.hooks.generate = { _ in isSlow.wait() }
+    for chunk in ahead + [wanted] { chunk.hooks.generate = { chunk in order.withLock { $0.append(chunk.label) } } }
+    let maker = TestThread { try! slow.ensureReady() }
+    isSlow.waitForArrivals()
+    let prefetches = (0..<most).map { pool.prefetch(Array(ahead[2 * $0...2 * $0 + 1])) }
+    try await noHangInTask {
+      while pool._waiting < most / 2 { await Task.yield() }
+      let task = Task { await outcome { () async throws in try await wanted.ensureReady() } }
+      while pool._waiting < most / 2 + 1 { await Task.yield() }
+      // All the others that there could be are there, too.
+      for _ in 0..<1_000 { await Task.yield() }
+      isSlow.open()
+      #expect(await task.value == .ready)
+      for prefetch in prefetches { #expect(await prefetch.readied.count == 2) }
+    }
+    maker.join()
+    #expect(order.current.first == "wanted")
+    checkNothingIsLeft(of: pool)
+  }
+
+  @Test("generations that would wait for prefetches, of what is being made and of other things, do not")
+  func prefetchInside() async throws {
+    let pool = ChunkPool(budget: .bytes(1_000))
+    let chunks = pool.tracked(100, of: 1), parts = pool.tracked(100, of: 1, "p")
+    for (chunk, part) in zip(chunks, parts) {
+      chunk.hooks.generate = { [unowned part, unowned pool] chunk in pool.prefetch([chunk, part]).wait() }
+    }
+    let outcomes = try await Self.askAll(chunks)
+    #expect(outcomes == Array(repeating: .ready, count: 100))
+    #expect(eventually { parts.allSatisfy(\.isReady) })
+    checkNothingIsLeft(of: pool)
+  }
 }
