@@ -86,7 +86,8 @@ public final class ChunkGroup: Sendable {
   /// they stay ready and in use as before, what is queued and what is discarded stays counted, limits and pressure pass
   /// it by. Requests that need that room throw `ChunkError.noRoom`, which names the group, at once, and those that have a
   /// deadline when it has passed. So the pool's own threads, which `generate()` may run on, and those of tasks are nothing
-  /// to bind a group to.
+  /// to bind a group to. Closing the pool does not help: what is queued then is kept until another thread takes over, and
+  /// for ever if none does.
   ///
   /// - Parameter wake: called, on any thread and without a lock held, when something was queued and the bound thread
   ///   should call `freeQueued()` soon: for a run loop, an event file or the main actor.
@@ -195,7 +196,9 @@ extension PoolCore {
     let index = chunk.group.index.index
     let here = mc_thread_current()!.number
     let isElsewhere = lock.withLock { groups[index].thread != nil && groups[index].thread != here }
-    guard isElsewhere, let release = chunk.detachProduct() else { return nil }
+    guard isElsewhere else { return nil }
+    // The free that it is asked for counts as running: it must not wait for that.
+    guard let release = Activity.run(.telling, self, nil, { _ in chunk.detachProduct() }) else { return nil }
     let late = lock.withLock {
       let late = LateFree(self, chunk.group, bytes: ledger.size(of: slot))
       groups[index].queue(.detached(late, release), bytes: late.bytes)

@@ -122,7 +122,7 @@ extension PoolCore {
       for slot in self.ledger.slots(in: .ready) { self.depart(slot, .closed, &after) }
       after.releases += self.lingering as [AnyObject]
       self.lingering = []
-      self.dismissWorkers()
+      self.dismissWorkers(&after)
     }
   }
 }

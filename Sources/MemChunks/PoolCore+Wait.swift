@@ -78,7 +78,7 @@ extension PoolCore {
   func prepareToSleep(_ request: Request) {
     guard let thread = request.thread else { return }
     if request.parker == nil { request.parker = Parker() }
-    mc_thread_set_waiting(thread, true)
+    mc_thread_begin_waiting(thread)
   }
 
   /// Why a request must not wait for room, whatever holds it.
@@ -150,7 +150,7 @@ extension PoolCore {
     }
     request.place = .nowhere
     request.patience = nil
-    if let thread = request.thread { mc_thread_set_waiting(thread, false) }
+    if let thread = request.thread { mc_thread_end_waiting(thread) }
   }
 
   /// How many chunks a refusal looks at to say who holds the room: enough to name them in a small pool, few enough

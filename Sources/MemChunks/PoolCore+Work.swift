@@ -66,7 +66,7 @@ extension PoolCore {
     guard work.generations.contains(where: { $0.progress != .over }) else { return .concluded(conclude(work, &after)) }
     let parker = Parker()
     work.parker = parker
-    mc_thread_set_waiting(mc_thread_current()!, true)
+    mc_thread_begin_waiting(mc_thread_current()!)
     return .sleeps(parker)
   }
 
@@ -157,7 +157,7 @@ extension PoolCore {
     let work = generation.work
     guard let parker = work.parker, work.generations.allSatisfy({ $0.progress == .over }) else { return }
     work.parker = nil
-    mc_thread_set_waiting(Waits.thread(of: work)!, false)
+    mc_thread_end_waiting(Waits.thread(of: work)!)
     parker.wake()
   }
 }

@@ -96,7 +96,7 @@ extension PoolCore {
   private func go(on prefetch: Prefetch, at start: Int, _ spares: UInt64) {
     var index = start
     while index < prefetch.chunks.count, prefetch.chunks[index].isReady { index += 1 }
-    guard index < prefetch.chunks.count, !prefetch.stops else { return prefetch.finish() }
+    guard index < prefetch.chunks.count, !prefetch.stops, !read({ isClosed }) else { return prefetch.finish() }
     let chunk = prefetch.chunks[index]
     let request = Request([chunk], .prefetch, thread: mc_thread_current()!)
     request.sparesUsesSince = spares

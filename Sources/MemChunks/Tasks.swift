@@ -144,7 +144,7 @@ extension PoolCore {
         return !request.isDecided
       }
       guard isWanted else { return }
-      request.quoteSizes(self)
+      if !read({ isClosed }) { request.quoteSizes(self) }
       next = locked { self.step(request, &$0) }
     }
     locked { self.drive(task: request, next, &$0) }

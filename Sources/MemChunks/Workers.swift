@@ -89,6 +89,9 @@ struct WorkerBook {
     }
   }
 
+  /// Something that no thread has begun, whether there is a seat for it or not.
+  fileprivate mutating func takeUnbegun() -> Job? { works.popFirst() ?? uses.popFirst() ?? prefetches.popFirst() }
+
   /// What is admitted goes first, then what is in use, then what may be.
   mutating func next() -> Job? {
     if let job = works.popFirst() { return job }
@@ -193,8 +196,16 @@ extension PoolCore {
     return Unmanaged<PoolCore>.fromOpaque(record.pointee.pool).takeUnretainedValue()
   }
 
-  /// The pool is closed: idle threads end. Those at work end when there is nothing left to do.
-  func dismissWorkers() {
+  /// The pool is closed: idle threads end, and those at work when they are done. What waits for one of those ends here, with
+  /// nothing made: they may be busy for long.
+  func dismissWorkers(_ after: inout Aftermath) {
+    while let job = workers.takeUnbegun() {
+      after.wakes.append {
+        job.run()
+        // The others have no seat yet.
+        if job.kind == .work { self.locked { self.leaveSeat(job.kind, &$0) } }
+      }
+    }
     for parker in workers.idle { parker.wake() }
     workers.idle = []
   }

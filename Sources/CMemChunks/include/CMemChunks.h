@@ -24,7 +24,7 @@ typedef struct mc_thread {
   uint64_t stamp;
   /// Open scopes and frames of any pool.
   uint32_t scopes;
-  /// Not 0 while the thread waits in a pool.
+  /// How often the thread waits in pools: code that it runs before it sleeps for a request may wait as well.
   uint32_t waiting;
   mc_activity *activity;
   /// The generation that this thread waits for; guarded by the lock on waits.
@@ -48,8 +48,12 @@ extern _Thread_local mc_thread mc_this_thread MC_TLS;
 
 static inline mc_thread *mc_thread_current(void) { return &mc_this_thread; }
 
-static inline void mc_thread_set_waiting(mc_thread *thread, bool waiting) {
-  __atomic_store_n(&thread->waiting, waiting, __ATOMIC_SEQ_CST);
+static inline void mc_thread_begin_waiting(mc_thread *thread) {
+  __atomic_fetch_add(&thread->waiting, 1, __ATOMIC_SEQ_CST);
+}
+
+static inline void mc_thread_end_waiting(mc_thread *thread) {
+  __atomic_fetch_sub(&thread->waiting, 1, __ATOMIC_SEQ_CST);
 }
 
 static inline bool mc_thread_is_waiting(const mc_thread *thread) {
