@@ -44,27 +44,32 @@ extension CardError: CustomStringConvertible {
     case .notOpenRaster(let file, let reason):
       "\(file): this is not an OpenRaster file: \(reason)"
     case .missingEntry(let file, let entry):
-      "\(file): there is no \(entry) in it; save the document again"
+      "\(file): there is no \(short(entry)) in it; save the document again"
     case .changed(let file):
       "\(file): the file has changed since it was opened; start again when nobody writes to it"
     case .duplicateEntry(let file, let entry):
-      "\(file): \(entry) is in it twice; save the document again"
+      "\(file): \(short(entry)) is in it twice; save the document again"
     case .encryptedEntry(let file, let entry):
-      "\(file): \(entry) is encrypted; save the document without a password"
+      "\(file): \(short(entry)) is encrypted; save the document without a password"
     case .cannotReadEntry(let file, let entry, let reason):
-      "\(file): \(entry): cannot be read: \(reason); save the document again"
+      "\(file): \(short(entry)): cannot be read: \(reason); save the document again"
     case .sourceLeavesFile(let file, let layer, let source):
-      "\(file): layer \"\(layer)\": its source \(source) is not inside the file; save the document again"
+      "\(file): layer \"\(short(layer))\": its source \(short(source)) is not inside the file; save the document again"
     case .badStack(let file, let line, let reason):
       "\(file): stack.xml, line \(line): \(reason)"
     case .badValue(let file, let line, let attribute, let value, let expected):
-      "\(file): stack.xml, line \(line): \(attribute)=\"\(value.prefix(60))\": expected \(expected)"
+      "\(file): stack.xml, line \(line): \(attribute)=\"\(short(value))\": expected \(expected)"
     case .unsupportedOperator(let file, let item, let compositeOperator):
-      "\(file): \(item): the operator \(compositeOperator) is not supported; use \(CardBlend.sourceOver) or hide it"
+      "\(file): \(short(item)): the operator \(short(compositeOperator)) is not supported; use \(CardBlend.sourceOver) or hide it"
     case .budgetTooSmall(let file, let needed, let budget):
       "\(file): needs at least \(needed) bytes to be composed, the budget is \(budget); raise the budget"
     case .noThread(let file):
       "\(file): cannot be composed: the system starts no thread; raise the limit of processes"
     }
+  }
+
+  /// Names are as long as a file makes them, and a line is to be read.
+  private func short(_ name: String) -> String {
+    name.count > 200 ? name.prefix(200) + "..." : name
   }
 }

@@ -31,11 +31,17 @@ final class LayerDecoder: MemChunk, @unchecked Sendable {
 
   /// Decodes a row of the picture; rows are asked for from the top down. It is valid until the scratch is used again.
   func row(_ index: Int, _ scratch: PNGRowScratch) throws -> UnsafeRawBufferPointer {
-    let rows = try self.rows ?? open(scratch)
-    self.rows = rows
-    try rows.skipRows(index - rows.rowsRead, scratch)
-    guard let row = try rows.nextRow(scratch) else { preconditionFailure("row \(index) is not in the picture") }
-    return row
+    do {
+      let rows = try self.rows ?? open(scratch)
+      self.rows = rows
+      try rows.skipRows(index - rows.rowsRead, scratch)
+      guard let row = try rows.nextRow(scratch) else { preconditionFailure("row \(index) is not in the picture") }
+      return row
+    } catch {
+      // What looks like damage may be somebody writing to the file.
+      try picture.place.file.checkUnchanged()
+      throw error
+    }
   }
 
   /// Lets go of the scratch.

@@ -78,9 +78,16 @@ package struct MemoryPlan: Sendable, Equatable {
     }
   }
 
-  /// The least budget that a document can be composed with: one thread, one row, one segment.
+  /// Bands are at least this tall: each costs every layer a decoding from its top, so that lower ones would take an age.
+  package static let leastBandHeight = 16
+
+  /// The least budget that a document can be composed with: one thread, and one row with all layers at it or one band with
+  /// the layers of a segment.
   package static func leastBudget(_ demand: Demand) -> Int {
-    demand.fixed + demand.worker + demand.row + demand.dearestSlices(1) { demand.layers[$0].small }
+    let none = [Bool](repeating: false, count: demand.layers.count)
+    let kept = demand.row + demand.mostAlive(1, none)
+    let banded = demand.row * min(leastBandHeight, demand.height) + demand.dearestSlices(1) { demand.layers[$0].small }
+    return demand.fixed + demand.worker + min(kept, banded)
   }
 
   /// The plan in which all layers advance together, if their decoders fit. As many as fit are fast, the layers with
@@ -92,7 +99,7 @@ package struct MemoryPlan: Sendable, Equatable {
         let base = demand.fixed + workerCount * demand.worker + blockHeight * demand.row
         // A block begins before the one above it is done, with layers of its own.
         func fits(_ isFast: [Bool]) -> Bool {
-          base + demand.mostAlive(blockHeight, lingering: 1, isFast) <= budget
+          base + demand.mostAlive(blockHeight, isFast) <= budget
         }
         let none = [Bool](repeating: false, count: demand.layers.count)
         guard fits(none) else { continue }
@@ -110,7 +117,7 @@ package struct MemoryPlan: Sendable, Equatable {
         let isFast = fast(fitting)
         return MemoryPlan(
           blockHeight: blockHeight, workerCount: workerCount, keepsDecoders: true, isFast: isFast,
-          peak: base + demand.mostAlive(blockHeight, lingering: 0, isFast))
+          peak: base + demand.mostHeld(blockHeight, workerCount: workerCount, isFast, keepsDecoders: true))
       }
     }
     return nil
@@ -125,17 +132,18 @@ package struct MemoryPlan: Sendable, Equatable {
       let base = demand.fixed + workerCount * demand.worker
       let small = demand.dearestSlices(workerCount) { demand.layers[$0].small }
       let most = (budget - base - small) / demand.row
-      guard budget - base - small >= demand.row else { break }
+      guard most >= min(leastBandHeight, demand.height) else { break }
       // Blocks of one height, rather than one that is left over.
       let blockCount = (demand.height + most - 1) / most
       let blockHeight = (demand.height + blockCount - 1) / blockCount
       if let best, best.blockHeight * best.workerCount > blockHeight * workerCount { continue }
       let fast = demand.dearestSlices(workerCount) { demand.layers[$0].fast }
       let canBeFast = base + blockHeight * demand.row + fast <= budget
+      let isFast = Array(repeating: canBeFast, count: demand.layers.count)
+      let held = demand.mostHeld(blockHeight, workerCount: workerCount, isFast, keepsDecoders: false)
       best = MemoryPlan(
-        blockHeight: blockHeight, workerCount: workerCount, keepsDecoders: false,
-        isFast: Array(repeating: canBeFast, count: demand.layers.count),
-        peak: base + blockHeight * demand.row + (canBeFast ? fast : small))
+        blockHeight: blockHeight, workerCount: workerCount, keepsDecoders: false, isFast: isFast,
+        peak: base + blockHeight * demand.row + min(held, canBeFast ? fast : small))
     }
     return best
   }
@@ -158,14 +166,14 @@ extension MemoryPlan.Demand {
   /// Threads that can have something to do.
   fileprivate var mostWorkers: Int { max(1, min(threads, slices.count)) }
 
-  /// The most bytes of decoders at any block of rows, if each stays for `lingering` blocks after its last one.
-  fileprivate func mostAlive(_ blockHeight: Int, lingering: Int, _ isFast: [Bool]) -> Int {
+  /// The most bytes of decoders at any block of rows, if each stays for one block after its last one.
+  fileprivate func mostAlive(_ blockHeight: Int, _ isFast: [Bool]) -> Int {
     let blockCount = (height + blockHeight - 1) / blockHeight
     // What is added at each block.
     var changes = [Int](repeating: 0, count: blockCount + 1)
     for (layer, isFast) in zip(layers, isFast) {
       let bytes = isFast ? layer.fast : layer.small
-      let end = (layer.rows.upperBound - 1) / blockHeight + 1 + lingering
+      let end = (layer.rows.upperBound - 1) / blockHeight + 2
       changes[layer.rows.lowerBound / blockHeight] += bytes
       changes[min(end, blockCount)] -= bytes
     }

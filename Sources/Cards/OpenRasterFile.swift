@@ -41,7 +41,8 @@ public final class OpenRasterFile: Sendable {
 
   private static func readStack(_ archive: OpenRasterArchive) throws -> CardDocument {
     let parser = StackParser(file: archive.name)
-    var piece = [UInt8](repeating: 0, count: 16_384)
+    // The parser looks at a long attribute anew with each piece, so there must not be many.
+    var piece = [UInt8](repeating: 0, count: 131_072)
     return try archive.withEntry("stack.xml") { source in
       while true {
         let count = try piece.withUnsafeMutableBytes { try source.read(into: $0) }

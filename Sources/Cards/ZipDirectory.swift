@@ -41,9 +41,11 @@ struct ZipDirectory {
     self.file = file
     // A comment may follow the record, and is at most this long.
     let tail = try FileBytes(file, last: Self.endByteCount + 65_535)
-    let found = stride(from: tail.count - Self.endByteCount, through: 0, by: -1).first { start in
-      tail.hasMark(5, 6, at: start) && tail.short(at: start + 20) <= tail.count - start - Self.endByteCount
-    }
+    let marks = stride(from: tail.count - Self.endByteCount, through: 0, by: -1).filter { tail.hasMark(5, 6, at: $0) }
+    let comments = marks.map { (mark: $0, excess: tail.count - $0 - Self.endByteCount - tail.short(at: $0 + 20)) }
+    // A comment may hold anything, also what looks like a record; the record's own ends with the file, unless something
+    // has been put behind the archive.
+    let found = (comments.first { $0.excess == 0 } ?? comments.first { $0.excess > 0 })?.mark
     guard let found else { throw .cannotOpen(file: file.name, reason: "it is not a zip archive, or it ends early") }
     var count = tail.short(at: found + 10)
     var byteCount = Int(tail.word(at: found + 12))

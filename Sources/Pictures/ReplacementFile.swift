@@ -110,9 +110,13 @@ extension ReplacementFile {
   /// The file behind `path` with its links resolved, and its permissions; nil when there is none.
   private static func existingFile(at path: BytePath) throws(PictureError) -> (path: BytePath, mode: mode_t)? {
     var status = stat()
+    if path.bytes.isEmpty { throw .cannotWrite(file: "\"\"", reason: "the name is empty; give the name of a file") }
     if path.withCString({ stat($0, &status) }) != 0 {
-      guard errno == ENOENT, path.withCString({ lstat($0, &status) }) != 0 else {
-        throw .cannotWrite(file: path.description, reason: "\(systemReason()); is it a link that leads nowhere?")
+      let (isMissing, reason) = (errno == ENOENT, systemReason())
+      let isLink = path.withCString { lstat($0, &status) } == 0
+      guard isMissing, !isLink else {
+        let hint = isLink ? "; is it a link that leads nowhere?" : ""
+        throw .cannotWrite(file: path.description, reason: reason + hint)
       }
       return nil
     }

@@ -16,6 +16,8 @@ public enum EndingSignals {
   /// a shell goes on with its script after a program that merely exits.
   public static func take(_ cleanUp: @escaping @Sendable () -> Void) {
     // What the parent ignores stays ignored, as `nohup` wants it.
+    // A file that grows beyond its limit is an error where it is written.
+    signal(SIGXFSZ, SIG_IGN)
     let taken = [SIGINT, SIGTERM, SIGHUP].filter { !isIgnored($0) }
     var signals = sigset_t()
     sigemptyset(&signals)

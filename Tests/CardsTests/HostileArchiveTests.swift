@@ -57,6 +57,15 @@ import Testing
     _ = try OpenRasterFile(BytePath(path)).header(of: layer)
   }
 
+  @Test func aCommentThatLooksLikeTheEndIsAComment() throws {
+    var file = makeDocument().file
+    let comment: [UInt8] = [0x50, 0x4b, 5, 6] + Array(repeating: 0, count: 18) + Array("and so on".utf8)
+    // The length of the comment is the last that a file says without one.
+    file.replaceSubrange(file.count - 2..<file.count, with: [UInt8(comment.count), 0])
+    writeFile(path, file + comment)
+    _ = try OpenRasterFile(BytePath(path)).header(of: layer)
+  }
+
   @Test func moreEntriesThan16BitsCountAreRead() throws {
     var maker = makeDocument()
     for index in 0..<66_000 { maker.add("\(index)", []) }

@@ -33,6 +33,14 @@ import Testing
     #expect(directory.fileNames == ["out.png"])
   }
 
+  @Test(arguments: ["", String(repeating: "n", count: 300)])
+  func aNameThatNoFileCanHaveIsRefusedAtOnce(name: String) {
+    let path = name.isEmpty ? name : directory.file(name)
+    let error = #expect(throws: PictureError.self) { try ReplacementFile(replacing: BytePath(path)) }
+    #expect(error?.description.contains("link") == false)
+    #expect(directory.fileNames.isEmpty)
+  }
+
   @Test func leavesNothingWhenDropped() throws {
     let path = directory.file("out.png")
     writeFile(path, old)
