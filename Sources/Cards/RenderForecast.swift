@@ -15,6 +15,9 @@ public struct RenderForecast: Sendable, Hashable {
   /// The bytes of the layers in the picture as 8-bit RGBA, whole.
   public var rgbaByteCount: Int
   /// The most bytes that a pool with nothing else in it would count at once.
+  ///
+  /// It takes threads to work evenly: where a few milliseconds do for all, one may be done before the next has begun, and
+  /// less is counted.
   public var peakByteCount: Int
   /// In how many bands the canvas would be composed; with more than one, each layer is decoded once for each.
   public var bandCount: Int

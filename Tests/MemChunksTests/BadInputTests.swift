@@ -152,6 +152,7 @@ struct BadInputTests {
       #expect(chunks[0].isReady == (weight == .infinity))
       #expect(pool.snapshot().count == 2)
       pool._checkInvariants()
+      keep(chunks)
     }
     try check()
     group.weight = 3
