@@ -28,6 +28,11 @@ struct Lock: ~Copyable, @unchecked Sendable {
     mutex.deallocate()
   }
 
+  /// Has every fork() of the process call one function before, and another after, in parent and child.
+  static func aroundFork(_ before: @convention(c) () -> Void, _ after: @convention(c) () -> Void) {
+    pthread_atfork(before, after, after)
+  }
+
   func lock() { pthread_mutex_lock(mutex) }
   func unlock() { pthread_mutex_unlock(mutex) }
 

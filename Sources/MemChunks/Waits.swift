@@ -7,7 +7,11 @@ import CMemChunks
 /// yet. What nobody has begun waits for nothing. A ring closes when a thread begins to wait, so it is enough to look then.
 /// A lock of its own, taken inside the pools' locks, because a ring may lead through several pools.
 enum Waits {
-  private static let lock = Lock()
+  private static let lock: Lock = {
+    // All pools share it, also those that a child makes after fork(): there nobody would let go of it for another thread.
+    Lock.aroundFork({ Waits.lock.lock() }, { Waits.lock.unlock() })
+    return Lock()
+  }()
   /// Generations that another thread makes than the one whose work they belong to. Few.
   private nonisolated(unsafe) static var lent: [Generation] = []
 

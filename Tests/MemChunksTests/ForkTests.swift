@@ -28,7 +28,7 @@ import Testing
         var all = sigset_t()
         sigfillset(&all)
         pthread_sigmask(SIG_UNBLOCK, &all, nil)
-        alarm(20)
+        alarm(120)
         // A trap that is expected needs no report.
         for number in [SIGILL, SIGTRAP, SIGABRT] { signal(number, SIG_DFL) }
         _exit(body())
