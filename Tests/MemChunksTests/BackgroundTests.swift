@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Cases 33 to 35: pressure and age, reported from wherever.
-@Suite("Background", .timeLimit(.minutes(5)))
+@Suite("Background", .timeLimit(.hang))
 struct BackgroundTests {
   @Test("Case 33: pressure works while other threads are blocked, in a scope, a generate and a wait for room")
   func whileBlocked() async throws {

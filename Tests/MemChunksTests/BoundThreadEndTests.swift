@@ -21,7 +21,7 @@ private final class Texture: TrackedChunk, @unchecked Sendable {
 }
 
 /// Groups bound to a thread that ends before them, and groups that are taken over.
-@Suite("The end of a bound thread", .timeLimit(.minutes(5)))
+@Suite("The end of a bound thread", .timeLimit(.hang))
 struct BoundThreadEndTests {
   /// A pool of 10 bytes with a texture of 8 in a group whose thread has ended. Its name may be another's by now.
   private static func stranded() -> (pool: ChunkPool, group: ChunkGroup, texture: Texture) {

@@ -11,7 +11,7 @@ import Testing
   private func forkProcess() -> Int32
 
   /// Case 57: after fork() the child frees nothing by accident, and is told that the pool is not its own.
-  @Suite("Fork", .serialized, .timeLimit(.minutes(5)))
+  @Suite("Fork", .serialized, .timeLimit(.hang))
   struct ForkTests {
     /// How a child ended.
     private enum End: Equatable {

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// Case 55: chunks that own memory and are dropped while it is there. Means most under the address sanitizer.
-@Suite("Lifetime", .timeLimit(.minutes(5)))
+@Suite("Lifetime", .timeLimit(.hang))
 struct LifetimeTests {
   /// Owns memory of the C library, and fields that `free()` needs after the deinit body has run.
   private class Owner: MemChunk, @unchecked Sendable {

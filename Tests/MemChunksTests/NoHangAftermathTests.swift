@@ -4,7 +4,7 @@ import Testing
 
 /// Promise 4 and 6 where a request already waits, but its thread still runs what the same step left to be done: frees and
 /// last releases, whose code may make chunks that the request waits for.
-@Suite("No hang: between asking and sleeping", .timeLimit(.minutes(10)))
+@Suite("No hang: between asking and sleeping", .timeLimit(.hang))
 struct NoHangAftermathTests {
   /// Uses the pool when its last reference goes.
   private final class Last: TrackedChunk, @unchecked Sendable {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Promise 6 and case 7 of it: chunks that only their own thread may free.
-@Suite("No hang: bound groups", .timeLimit(.minutes(10)))
+@Suite("No hang: bound groups", .timeLimit(.hang))
 struct NoHangBoundTests {
   private static func check(_ pool: ChunkPool, _ chunks: [TrackedChunk]) {
     #expect(pool.used == .bytes(0))

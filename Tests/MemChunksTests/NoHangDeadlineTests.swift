@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Promise 6: every wait can have a deadline, whatever it is for and however it was asked.
-@Suite("No hang: deadlines", .timeLimit(.minutes(10)))
+@Suite("No hang: deadlines", .timeLimit(.hang))
 struct NoHangDeadlineTests {
   /// What stands in the way.
   enum Obstacle: String, CaseIterable {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Promise 6: waiting for what scopes, frames, tokens and late frees hold.
-@Suite("No hang: holders of room", .timeLimit(.minutes(10)))
+@Suite("No hang: holders of room", .timeLimit(.hang))
 struct NoHangHoldersTests {
   private static func check(_ pool: ChunkPool, _ chunks: [TrackedChunk]) {
     pool.freeAll()

@@ -4,7 +4,7 @@ import Testing
 
 /// Promise 6 where a request lets go of what it did not come to use, or needs less than before: whoever waits for just
 /// that is served, though nothing else ever happens in the pool.
-@Suite("No hang: what was held for nobody", .timeLimit(.minutes(10)))
+@Suite("No hang: what was held for nobody", .timeLimit(.hang))
 struct NoHangLettingGoTests {
   @Test("a task is cancelled while its chunk is made: the product goes for who waits for its room")
   func cancelled() async throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Promise 6: chunks that need each other in a ring are told so, on one thread or several, in one pool or two.
-@Suite("No hang: rings of generations", .timeLimit(.minutes(10)))
+@Suite("No hang: rings of generations", .timeLimit(.hang))
 struct NoHangRingTests {
   /// Chunks of a ring: each one's `generate()` uses the next, when all have begun.
   private static func ring(of count: Int, in pools: [ChunkPool]) -> [TrackedChunk] {

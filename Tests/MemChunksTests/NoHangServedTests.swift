@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Promise 6 where what would end a wait is itself in the middle of a step of the pool's, or waits for a thread.
-@Suite("No hang: ends that need a thread", .timeLimit(.minutes(10)))
+@Suite("No hang: ends that need a thread", .timeLimit(.hang))
 struct NoHangServedTests {
   /// Its `detachProduct()` uses the pool.
   private final class Detaching: TrackedChunk, @unchecked Sendable {

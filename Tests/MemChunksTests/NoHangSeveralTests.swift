@@ -4,7 +4,7 @@ import Testing
 
 /// Promise 6 for requests for several chunks: what one of them has not begun to make is no reason to call a need of
 /// another a ring.
-@Suite("No hang: several at once that need each other's", .timeLimit(.minutes(10)))
+@Suite("No hang: several at once that need each other's", .timeLimit(.hang))
 struct NoHangSeveralTests {
   /// How a pair is asked for.
   enum Way: CaseIterable { case scope, pin, task }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Promise 6 for tasks: they wait without a thread, can be cancelled at any point, and mix with threads.
-@Suite("No hang: tasks", .timeLimit(.minutes(10)))
+@Suite("No hang: tasks", .timeLimit(.hang))
 struct NoHangTaskTests {
   private static func check(_ pool: ChunkPool, _ chunks: [TrackedChunk]) {
     // A worker may still be letting go of what a cancelled task wanted.

@@ -4,7 +4,7 @@ import Testing
 
 /// Promise 6, where the waiting would be done by code that the pool itself runs: nobody can go on before that returns,
 /// so nothing in it waits for others.
-@Suite("No hang: code that the pool runs", .timeLimit(.minutes(10)))
+@Suite("No hang: code that the pool runs", .timeLimit(.hang))
 struct NoHangUserCodeTests {
   private static func check(_ pool: ChunkPool, _ chunks: [TrackedChunk]) {
     pool.freeAll()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Cases 39 to 41: the pool used from inside the code that it runs, and from inside scopes.
-@Suite("Reentrancy", .timeLimit(.minutes(5)))
+@Suite("Reentrancy", .timeLimit(.hang))
 struct ReentrancyTests {
   /// Everything that a pool offers, short of waiting.
   private static func useAll(of pool: ChunkPool, _ other: TrackedChunk) {

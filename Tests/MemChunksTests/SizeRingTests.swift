@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Chunks whose `size` asks other chunks.
-@Suite("Rings through size", .timeLimit(.minutes(5)))
+@Suite("Rings through size", .timeLimit(.hang))
 struct SizeRingTests {
   /// Links chunks in a ring by what their `size` uses, and collects how those uses ended.
   private static func ring(_ count: Int, in pool: ChunkPool) -> (chunks: [TrackedChunk], ends: Locked<[Outcome]>) {

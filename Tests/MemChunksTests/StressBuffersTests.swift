@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Buffers of the pool's own arena, each filled with its number and looked at whenever it is used.
-@Suite("Stress: buffers", .timeLimit(.minutes(15)))
+@Suite("Stress: buffers", .timeLimit(.hang))
 struct StressBuffersTests {
   /// Which number, and how often it was changed: a byte for each.
   private struct Mark: Equatable {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Case 52: a hit that races an eviction.
-@Suite("Stress: hits against evictions", .timeLimit(.minutes(15)))
+@Suite("Stress: hits against evictions", .timeLimit(.hang))
 struct StressHitTests {
   #if DEBUG
     private static let million = Stress.rounds(100_000)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Many threads do everything at random on one pool.
-@Suite("Stress: threads", .timeLimit(.minutes(15)))
+@Suite("Stress: threads", .timeLimit(.hang))
 struct StressThreadsTests {
   /// One thread's way through the pool.
   private final class Walker {

@@ -4,7 +4,7 @@ import Testing
 
 /// A limit says how long to wait for room or for another's generation, and nothing else: a thread or a task that has
 /// neither to wait for has its chunk, however long generating takes.
-@Suite("Deadlines are for waiting", .timeLimit(.minutes(5)))
+@Suite("Deadlines are for waiting", .timeLimit(.hang))
 struct TaskDeadlineTests {
   /// The ways in which a thread can ask.
   private static let uses: [@Sendable (TrackedChunk, ChunkPool, Duration?) throws -> Void] = [

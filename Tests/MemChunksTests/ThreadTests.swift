@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Cases 37 and 38: many want one chunk.
-@Suite("Threads", .timeLimit(.minutes(10)))
+@Suite("Threads", .timeLimit(.hang))
 struct ThreadTests {
   @Test("Case 37: sixteen threads, one generation")
   func sixteen() async throws {

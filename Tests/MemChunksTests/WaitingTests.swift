@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Many tasks that wait: each is looked at when something happened that could help it, and told when nothing can.
-@Suite("No hang: many who wait for room", .timeLimit(.minutes(10)))
+@Suite("No hang: many who wait for room", .timeLimit(.hang))
 struct WaitingTests {
   /// A task that uses a chunk, and how that ends.
   private static func use(_ chunk: TrackedChunk, _ limit: Duration? = nil) -> Task<Outcome, Never> {

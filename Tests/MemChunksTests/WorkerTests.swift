@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The pool's own threads: how many they become when what they make has to wait, and that all of it ends.
-@Suite("No hang: the pool's own threads", .timeLimit(.minutes(10)))
+@Suite("No hang: the pool's own threads", .timeLimit(.hang))
 struct WorkerTests {
   /// The most threads that a pool was seen to have.
   private final class Peak: Sendable {

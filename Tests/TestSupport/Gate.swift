@@ -78,7 +78,8 @@ public final class Sampler: Sendable {
         sample()
         count.withLock { $0 += 1 }
         first.open()
-        sched_yield()
+        // Yielding alone would let it take a pool's lock again before those get a turn who wait for it.
+        usleep(50)
       } while !isStopped.current
     }
     first.wait()

@@ -59,7 +59,7 @@ public func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
 
 /// Lets other threads run until `condition` holds. False when it has not held for a long time, which is a failure of the
 /// test and not a measure of speed.
-public func eventually(within seconds: Int = 60, _ condition: () -> Bool) -> Bool {
+public func eventually(within seconds: Int = patience, _ condition: () -> Bool) -> Bool {
   var start = timespec()
   clock_gettime(CLOCK_MONOTONIC, &start)
   var now = start
