@@ -15,11 +15,12 @@ struct BlockSchedule {
   private var lists: [Int: [Int]] = [:]
   private var nextBlock = 0
 
-  init(_ segments: [Segment], height: Int, blockHeight: Int) {
-    rows = segments.map(\.rows)
+  /// `rows` are those that each segment changes.
+  init(_ rows: [Range<Int>], height: Int, blockHeight: Int) {
+    self.rows = rows
     self.blockHeight = blockHeight
     blockCount = (height + blockHeight - 1) / blockHeight
-    order = segments.indices.sorted { segments[$0].rows.lowerBound < segments[$1].rows.lowerBound }
+    order = rows.indices.sorted { rows[$0].lowerBound < rows[$1].lowerBound }
   }
 
   /// The segments that change a row of a block, in the order in which they are to be merged.

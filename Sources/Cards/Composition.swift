@@ -30,7 +30,8 @@ final class Composition: @unchecked Sendable {
     self.makeLayer = makeLayer
     work = WorkMemory(
       WorkMemory.Layout(plan, segments: segments, scratch: scratch), memoryPlan, in: pool, label: label)
-    progress = RowProgress(segments, height: plan.height, blockHeight: memoryPlan.blockHeight)
+    progress = RowProgress(
+      segments, height: plan.height, blockHeight: memoryPlan.blockHeight, meeting: memoryPlan.peakParts)
     layers = .allocate(capacity: plan.layers.count)
     layers.initialize(repeating: nil, count: plan.layers.count)
   }
@@ -50,6 +51,7 @@ final class Composition: @unchecked Sendable {
       }
       do {
         guard !threads.isEmpty else { throw CardError.noThread(file: work.label) }
+        if threads.count < memoryPlan.workerCount { progress.callOffMeeting() }
         try giveOutRows(body)
       } catch {
         progress.fail(error)

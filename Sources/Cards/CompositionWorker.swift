@@ -45,14 +45,16 @@ struct CompositionWorker {
     let merged = try withRoom(for: layers.map(\.chunk)) {
       turn.unlock()
       hasTurn = false
+      composition.progress.begin(task)
       let merged = try compose(segment, task)
       for layer in layers { layer.park() }
       return merged
     }
+    try composition.progress.merge(task, merged)
     for placed in met where !composition.memoryPlan.keepsDecoders || placed.rows.upperBound <= task.rows.upperBound {
       composition.drop(placed.index)
     }
-    composition.progress.finish(task, merged: merged)
+    composition.progress.finish(task)
     return true
   }
 

@@ -1,58 +1,39 @@
 extension MemoryPlan.Demand {
-  /// When a decoder comes or goes: threads take the segments of a block in turn, and the blocks from the top.
-  private struct Change {
-    let block: Int
-    let segment: Int
-    let bytes: Int
-    let comes: Bool
-  }
-
-  /// The most bytes of decoders at once, where each is dropped by the segment that has read the last of its rows, or of
-  /// those in the block if it does not keep them.
+  /// The most bytes of decoders at once, and the parts, by number, that threads are at then.
   ///
-  /// Not all layers of a block are there together: one that begins and ends in it is there for the time of its segment,
-  /// and of those that other threads have taken meanwhile.
-  func mostHeld(_ blockHeight: Int, workerCount: Int, _ isFast: [Bool], keepsDecoders: Bool) -> Int {
-    let changes = changes(blockHeight, isFast, keepsDecoders)
-    var (held, most) = (0, 0)
-    // The segments that threads are at, the first begun first, and what goes when each is done. A block begins when the one
-    // above the last is done.
+  /// Follows the parts as threads take them: the segments of a block in turn, and the blocks from the top. A decoder comes
+  /// with the first part that reads it, and goes with the one that has read the last of its rows, or of those in the block
+  /// if it does not stay. A part is there until as many have begun as there are threads, its segment is wanted again, or the
+  /// block after the next begins. Takes a step for each part.
+  func mostHeld(
+    _ blockHeight: Int, workerCount: Int, _ isFast: [Bool], keepsDecoders: Bool
+  ) -> (byteCount: Int, parts: Range<Int>) {
+    var schedule = BlockSchedule(slices.map(\.rows), height: height, blockHeight: blockHeight)
+    var most = (byteCount: 0, parts: 0..<0)
+    var (held, number) = (0, 0)
+    // The parts that threads are at, and what goes when each is done.
     var running: [(block: Int, segment: Int, goes: Int)] = []
-    for change in changes {
-      if running.last.map({ ($0.block, $0.segment) != (change.block, change.segment) }) ?? true {
-        while let first = running.first, running.count >= workerCount || first.block < change.block - 1 {
-          held -= first.goes
-          running.removeFirst()
+    for block in 0..<schedule.blockCount {
+      for segment in schedule.segments(in: block) {
+        var mustWait: Bool {
+          running.count == workerCount || running.contains { $0.segment == segment || $0.block < block - 1 }
         }
-        running.append((change.block, change.segment, 0))
+        while mustWait { held -= running.removeFirst().goes }
+        var goes = 0
+        for index in slices[segment].layers {
+          let (layer, rows) = (layers[index], layers[index].rows)
+          let (first, last) = (rows.lowerBound / blockHeight, (rows.upperBound - 1) / blockHeight)
+          guard (first...last).contains(block) else { continue }
+          let bytes = isFast[index] ? layer.fast : layer.small
+          if !keepsDecoders || block == first { held += bytes }
+          if !keepsDecoders || block == last { goes += bytes }
+        }
+        running.append((block, segment, goes))
+        number += 1
+        if held > most.byteCount { most = (held, number - running.count..<number) }
       }
-      if change.comes {
-        held += change.bytes
-        most = max(most, held)
-      } else {
-        running[running.count - 1].goes += change.bytes
-      }
+      schedule.forget(block)
     }
     return most
-  }
-
-  /// In the order in which they happen, if threads work evenly.
-  private func changes(_ blockHeight: Int, _ isFast: [Bool], _ keepsDecoders: Bool) -> [Change] {
-    var changes: [Change] = []
-    for (segment, slice) in slices.enumerated() {
-      for index in slice {
-        let (layer, rows) = (layers[index], layers[index].rows)
-        let bytes = isFast[index] ? layer.fast : layer.small
-        let blocks = rows.lowerBound / blockHeight...(rows.upperBound - 1) / blockHeight
-        for block in keepsDecoders ? blocks.lowerBound...blocks.lowerBound : blocks {
-          changes.append(Change(block: block, segment: segment, bytes: bytes, comes: true))
-        }
-        for block in keepsDecoders ? blocks.upperBound...blocks.upperBound : blocks {
-          changes.append(Change(block: block, segment: segment, bytes: bytes, comes: false))
-        }
-      }
-    }
-    // What comes to a segment is there before what goes with it.
-    return changes.sorted { ($0.block, $0.segment, $0.comes ? 0 : 1) < ($1.block, $1.segment, $1.comes ? 0 : 1) }
   }
 }

@@ -19,12 +19,23 @@ package struct MemoryPlan: Sendable, Equatable {
       }
     }
 
+    /// The layers of a segment, and the rows of the canvas that it changes.
+    package struct Slice: Sendable {
+      package let layers: Range<Int>
+      package let rows: Range<Int>
+
+      package init(layers: Range<Int>, rows: Range<Int>) {
+        self.layers = layers
+        self.rows = rows
+      }
+    }
+
     /// Rows of the canvas.
     package let height: Int
     /// The layers that are drawn, the lowest first.
     package let layers: [Layer]
-    /// The layers of each segment.
-    package let slices: [Range<Int>]
+    /// What each segment takes.
+    package let slices: [Slice]
     /// One row of the canvas, all planes.
     package let row: Int
     /// What each thread works in.
@@ -35,7 +46,7 @@ package struct MemoryPlan: Sendable, Equatable {
     package let threads: Int
 
     package init(
-      height: Int, layers: [Layer], slices: [Range<Int>], row: Int, worker: Int, fixed: Int, threads: Int
+      height: Int, layers: [Layer], slices: [Slice], row: Int, worker: Int, fixed: Int, threads: Int
     ) {
       self.height = height
       self.layers = layers
@@ -63,6 +74,8 @@ package struct MemoryPlan: Sendable, Equatable {
   package private(set) var isFast: [Bool]
   /// The most bytes that will be counted at once.
   package private(set) var peak: Int
+  /// The parts that are held together then, by their numbers in the order in which threads take them.
+  package private(set) var peakParts: Range<Int>
 
   /// Blocks of a composition that keeps its decoders are this tall at most: taller ones save nothing.
   package static let tallestKeptBlock = 8
@@ -114,10 +127,8 @@ package struct MemoryPlan: Sendable, Equatable {
           let middle = (fitting + tooMany) / 2
           if fits(fast(middle)) { fitting = middle } else { tooMany = middle }
         }
-        let isFast = fast(fitting)
         return MemoryPlan(
-          blockHeight: blockHeight, workerCount: workerCount, keepsDecoders: true, isFast: isFast,
-          peak: base + demand.mostHeld(blockHeight, workerCount: workerCount, isFast, keepsDecoders: true))
+          demand, blockHeight: blockHeight, workerCount: workerCount, keepsDecoders: true, isFast: fast(fitting))
       }
     }
     return nil
@@ -127,7 +138,7 @@ package struct MemoryPlan: Sendable, Equatable {
   ///
   /// The work grows with the number of blocks, and is shared by the threads: their product with the height counts.
   private static func banded(_ demand: Demand, budget: Int) -> MemoryPlan? {
-    var best: MemoryPlan?
+    var best: (blockHeight: Int, workerCount: Int, canBeFast: Bool)?
     for workerCount in 1...demand.mostWorkers {
       let base = demand.fixed + workerCount * demand.worker
       let small = demand.dearestSlices(workerCount) { demand.layers[$0].small }
@@ -139,13 +150,13 @@ package struct MemoryPlan: Sendable, Equatable {
       if let best, best.blockHeight * best.workerCount > blockHeight * workerCount { continue }
       let fast = demand.dearestSlices(workerCount) { demand.layers[$0].fast }
       let canBeFast = base + blockHeight * demand.row + fast <= budget
-      let isFast = Array(repeating: canBeFast, count: demand.layers.count)
-      let held = demand.mostHeld(blockHeight, workerCount: workerCount, isFast, keepsDecoders: false)
-      best = MemoryPlan(
-        blockHeight: blockHeight, workerCount: workerCount, keepsDecoders: false, isFast: isFast,
-        peak: base + blockHeight * demand.row + min(held, canBeFast ? fast : small))
+      best = (blockHeight, workerCount, canBeFast)
     }
-    return best
+    return best.map { best in
+      MemoryPlan(
+        demand, blockHeight: best.blockHeight, workerCount: best.workerCount, keepsDecoders: false,
+        isFast: Array(repeating: best.canBeFast, count: demand.layers.count))
+    }
   }
 
   /// In how many parts the canvas is composed between which decoders do not stay.
@@ -153,12 +164,14 @@ package struct MemoryPlan: Sendable, Equatable {
     keepsDecoders ? 1 : (height + blockHeight - 1) / blockHeight
   }
 
-  private init(blockHeight: Int, workerCount: Int, keepsDecoders: Bool, isFast: [Bool], peak: Int) {
+  private init(_ demand: Demand, blockHeight: Int, workerCount: Int, keepsDecoders: Bool, isFast: [Bool]) {
     self.blockHeight = blockHeight
     self.workerCount = workerCount
     self.keepsDecoders = keepsDecoders
     self.isFast = isFast
-    self.peak = peak
+    let held = demand.mostHeld(blockHeight, workerCount: workerCount, isFast, keepsDecoders: keepsDecoders)
+    peak = demand.fixed + workerCount * demand.worker + blockHeight * demand.row + held.byteCount
+    peakParts = held.parts
   }
 }
 
@@ -185,14 +198,10 @@ extension MemoryPlan.Demand {
     return most
   }
 
-  /// The most bytes that so many segments in a row take, which is how threads take them.
+  /// The most bytes that so many segments take. Threads take them in turn, but one may be slow, and some have nothing to do
+  /// in a block.
   fileprivate func dearestSlices(_ count: Int, _ bytes: (Int) -> Int) -> Int {
-    let sums = slices.map { $0.reduce(0) { $0 + bytes($1) } }
-    var (sum, most) = (0, 0)
-    for index in sums.indices {
-      sum += sums[index] - (index < count ? 0 : sums[index - count])
-      most = max(most, sum)
-    }
-    return most
+    let sums = slices.map { $0.layers.reduce(0) { $0 + bytes($1) } }
+    return sums.sorted(by: >).prefix(count).reduce(0, +)
   }
 }

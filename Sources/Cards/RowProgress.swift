@@ -8,6 +8,8 @@ final class RowProgress: @unchecked Sendable {
   struct Task: Sendable {
     /// The segment, by its index.
     let segment: Int
+    /// How many parts were taken before.
+    fileprivate let number: Int
     /// Its place among the block's segments.
     fileprivate let position: Int
     /// The rows of the block.
@@ -29,24 +31,30 @@ final class RowProgress: @unchecked Sendable {
   private var nextPosition = 0
   /// The segments that threads are at: their decoders serve one block at a time.
   private var isTaken: [Bool]
-  private var takenCount = 0
+  /// The blocks of the parts that threads are at.
+  private var blocksTaken: [Int] = []
+  private var partsTaken = 0
   private var partsFinished = 0
+  /// The parts that meet, by number; empty when the last of them has come, or when not all can.
+  private var meeting: Range<Int>
   private var rowsGivenOut = 0
   /// Whose turn it is at each row in memory: a position among the block's segments, or their count when it is done.
   private var turns: [Int] = []
   private var firstFailure: (any Error)?
 
-  init(_ segments: [Segment], height: Int, blockHeight: Int) {
+  init(_ segments: [Segment], height: Int, blockHeight: Int, meeting: Range<Int>) {
     self.height = height
     self.blockHeight = blockHeight
-    schedule = BlockSchedule(segments, height: height, blockHeight: blockHeight)
+    self.meeting = meeting
+    schedule = BlockSchedule(segments.map(\.rows), height: height, blockHeight: blockHeight)
     isTaken = Array(repeating: false, count: segments.count)
     for row in 0..<min(blockHeight, height) { turns.append(schedule.position(in: row, from: 0)) }
   }
 
   // MARK: Threads that compose
 
-  /// Takes the next part, once nobody is at its segment any more; nil when there is none left.
+  /// Takes the next part, once nobody is at its segment any more, nor at a block above the last; nil when there is none
+  /// left. It could not merge a row before, and the memory plan counts on it.
   func take() throws -> Task? {
     try monitor.withLock {
       // Blocks that nobody had anything to do in are given out, and forgotten, without this.
@@ -58,12 +66,13 @@ final class RowProgress: @unchecked Sendable {
           continue
         }
         let segment = list[nextPosition]
-        try wait { !isTaken[segment] }
+        try wait { !isTaken[segment] && blocksTaken.allSatisfy { $0 >= nextBlock - 1 } }
         isTaken[segment] = true
-        takenCount += 1
-        defer { nextPosition += 1 }
+        blocksTaken.append(nextBlock)
+        defer { (nextPosition, partsTaken) = (nextPosition + 1, partsTaken + 1) }
         let start = nextBlock * blockHeight
-        return Task(segment: segment, position: nextPosition, rows: start..<min(start + blockHeight, height))
+        return Task(
+          segment: segment, number: partsTaken, position: nextPosition, rows: start..<min(start + blockHeight, height))
       }
       return nil
     }
@@ -83,13 +92,40 @@ final class RowProgress: @unchecked Sendable {
     if merged.count >= Self.rowsTogether { monitor.withLock { tell(&merged, task) } }
   }
 
-  /// Gives the segment back, with all its rows of the block merged.
-  func finish(_ task: Task, merged: Range<Int>) {
+  /// Says that a part's layers have their room.
+  func begin(_ task: Task) {
     monitor.withLock {
+      if task.number == meeting.upperBound - 1 { endMeeting() }
+    }
+  }
+
+  /// Says that all rows of a part are merged, and waits until it may let go of its layers.
+  ///
+  /// Parts let go in their order, and those that the memory plan's peak is made of when all of them have begun: so what is
+  /// foretold is what is counted, whichever thread is slow or late.
+  func merge(_ task: Task, _ merged: Range<Int>) throws {
+    try monitor.withLock {
       var merged = merged
       tell(&merged, task)
+      try wait { partsFinished == task.number && !meeting.contains(task.number) }
+    }
+  }
+
+  /// Lets nobody wait for parts that may not come, as there are fewer threads than planned.
+  func callOffMeeting() {
+    monitor.withLock { endMeeting() }
+  }
+
+  private func endMeeting() {
+    meeting = 0..<0
+    monitor.wakeAll()
+  }
+
+  /// Gives the segment back.
+  func finish(_ task: Task) {
+    monitor.withLock {
       isTaken[task.segment] = false
-      takenCount -= 1
+      blocksTaken.remove(at: blocksTaken.firstIndex(of: task.rows.lowerBound / blockHeight)!)
       partsFinished += 1
       monitor.wakeAll()
     }
@@ -99,9 +135,12 @@ final class RowProgress: @unchecked Sendable {
   var finishedCount: Int { monitor.withLock { partsFinished } }
 
   /// Waits until more parts are finished than `count`; false when nobody is at any other than the caller's.
+  ///
+  /// For a part that finds no room: somebody else has it, so that the others are not to wait for this one.
   func waitForAnother(since count: Int) throws -> Bool {
     try monitor.withLock {
-      if partsFinished == count, takenCount == 1 { return false }
+      endMeeting()
+      if partsFinished == count, blocksTaken.count == 1 { return false }
       try wait { partsFinished != count }
       return true
     }

@@ -87,7 +87,8 @@ extension MemoryPlan.Demand {
   ) {
     let layout = WorkMemory.Layout(plan, segments: segments, scratch: scratch)
     self.init(
-      height: plan.height, layers: layers, slices: segments.map(\.layerIndexes), row: layout.row,
+      height: plan.height, layers: layers,
+      slices: segments.map { MemoryPlan.Demand.Slice(layers: $0.layerIndexes, rows: $0.rows) }, row: layout.row,
       worker: layout.partial + layout.scratch, fixed: layout.finished + fixed, threads: threads)
   }
 }
