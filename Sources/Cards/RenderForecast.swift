@@ -14,10 +14,10 @@ public struct RenderForecast: Sendable, Hashable {
   public var operators: [String: Int]
   /// The bytes of the layers in the picture as 8-bit RGBA, whole.
   public var rgbaByteCount: Int
-  /// The most bytes that a pool with nothing else in it would count at once.
+  /// The most bytes that a pool with nothing else in it will count at once.
   ///
-  /// It takes threads to work evenly: where a few milliseconds do for all, one may be done before the next has begun, and
-  /// less is counted.
+  /// Less is counted only where the system has fewer threads to give than were asked for, or where a picture that is
+  /// decoded whole, as an interlaced one is, needs its decoder at another time than that of the peak.
   public var peakByteCount: Int
   /// In how many bands the canvas would be composed; with more than one, each layer is decoded once for each.
   public var bandCount: Int
