@@ -13,6 +13,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "MemChunks", targets: ["MemChunks"]),
+    .library(name: "MemoryLimits", targets: ["MemoryLimits"]),
     .library(name: "Pictures", targets: ["Pictures"]),
     .library(name: "Cards", targets: ["Cards"]),
     .executable(name: "lifecards", targets: ["lifecards-tool"]),
@@ -22,6 +23,11 @@ let package = Package(
     .target(name: "ChunkLedger", swiftSettings: strict),
     .target(name: "CMemChunks"),
     .target(name: "MemChunks", dependencies: ["ChunkLedger", "CMemChunks"], swiftSettings: strict),
+
+    // The operating system's side.
+    .target(name: "CMemoryLimits"),
+    .target(
+      name: "MemoryLimits", dependencies: ["MemChunks", "CMemChunks", "CMemoryLimits"], swiftSettings: strict),
 
     // Pictures and documents.
     .systemLibrary(name: "CSpng", pkgConfig: "spng", providers: [.apt(["libspng-dev"]), .brew(["libspng"])]),
@@ -44,6 +50,8 @@ let package = Package(
       name: "ChunkLedgerModel", dependencies: ["ChunkLedger"], path: "Tests/ChunkLedgerModel", swiftSettings: strict),
     .testTarget(name: "ChunkLedgerTests", dependencies: ["ChunkLedger", "ChunkLedgerModel"], swiftSettings: strict),
     .testTarget(name: "MemChunksTests", dependencies: ["MemChunks", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "MemoryLimitsTests", dependencies: ["MemoryLimits", "TestSupport", "CMemoryLimits"], swiftSettings: strict),
     .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport", "CSpng"], swiftSettings: strict),
     .testTarget(
       name: "CardsTests", dependencies: ["Cards", "TestSupport", "CRowBlend", "CSpng", "CZlib"], swiftSettings: strict),
