@@ -6,12 +6,14 @@ import Testing
 struct ProcessLimitsTests {
   private func least(_ tree: SystemTree) -> (kind: MemoryLimit.Kind, bytes: Int, place: String) {
     let least = ProcessLimits.current(tree.files).least
+    keep(tree)
     return (least.kind, least.size.bytes, least.place)
   }
 
   @Test("Without any group it is what the machine has")
   func physical() {
     let tree = SystemTree(["/proc/meminfo": "MemFree: 5 kB\nMemTotal:    2048 kB\n"])
+    defer { keep(tree) }
     #expect(least(tree) == (.physical, 2 << 20, "/proc/meminfo"))
   }
 
@@ -32,6 +34,7 @@ struct ProcessLimitsTests {
         "/sys/fs/cgroup/app.slice/web/worker/memory.max": "150000000\n",
         "/sys/fs/cgroup/app.slice/web/worker/memory.high": "max\n",
       ])
+    defer { keep(tree) }
     #expect(least(tree) == (.groupHigh, 100_000_000, "/sys/fs/cgroup/app.slice/web/memory.high"))
     #expect(
       ProcessLimits.current(tree.files).limits.map(\.size.bytes) == [100_000_000, 150_000_000, 200_000_000, 16 << 30])
@@ -48,6 +51,7 @@ struct ProcessLimitsTests {
         "/sys/fs/cgroup/memory/docker/memory.limit_in_bytes": "300000000\n",
         "/sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes": "9223372036854710272\n",
       ])
+    defer { keep(tree) }
     #expect(least(tree) == (.groupLimit, 300_000_000, "/sys/fs/cgroup/memory/docker/memory.limit_in_bytes"))
     tree.set("/sys/fs/cgroup/memory/docker/x/memory.stat", "cache 1\nhierarchical_memory_limit 200000000\n")
     #expect(least(tree).bytes == 200_000_000)
@@ -66,6 +70,7 @@ struct ProcessLimitsTests {
       "/sys/fs/cgroup/memory/a:b/memory.limit_in_bytes": "70000000\n",
       "/sys/fs/cgroup/unified/u/memory.pressure": "",
     ])
+    defer { keep(tree) }
     #expect(least(tree) == (.groupLimit, 70_000_000, "/sys/fs/cgroup/memory/a:b/memory.limit_in_bytes"))
     tree.set("/sys/fs/cgroup/unified/u/memory.max", "60000000\n")
     #expect(least(tree).bytes == 60_000_000)
@@ -74,6 +79,7 @@ struct ProcessLimitsTests {
   @Test("A container that sees its own group only: the mount's root is taken off the name")
   func container() {
     let tree = SystemTree.v2(group: "/docker/abc/inner", ["/sys/fs/cgroup/inner/memory.max": "50000000\n"])
+    defer { keep(tree) }
     tree.set("/proc/self/mountinfo", "9 8 0:5 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n")
     #expect(least(tree) == (.groupMaximum, 50_000_000, "/sys/fs/cgroup/inner/memory.max"))
     tree.set("/sys/fs/cgroup/memory.max", "40000000\n")
@@ -83,6 +89,7 @@ struct ProcessLimitsTests {
   @Test("The host's hierarchy mounted beside: the mount that shows most ancestors is taken")
   func hostMount() {
     let tree = SystemTree.v2(group: "/docker/abc", ["/host/cgroup/docker/memory.max": "30000000\n"])
+    defer { keep(tree) }
     tree.set(
       "/proc/self/mountinfo",
       """
@@ -96,6 +103,7 @@ struct ProcessLimitsTests {
   @Test("Names of another name space: what is mounted still holds")
   func nameSpace() {
     let tree = SystemTree.v2(group: "/../other", ["/sys/fs/cgroup/memory.max": "20000000\n"])
+    defer { keep(tree) }
     #expect(least(tree).bytes == 20_000_000)
     tree.set("/proc/self/cgroup", "0::/here\n")
     tree.set("/proc/self/mountinfo", "9 8 0:5 /.. /sys/fs/cgroup ro - cgroup2 cgroup rw\n")
@@ -105,6 +113,7 @@ struct ProcessLimitsTests {
   @Test("A group that cannot be seen hides nothing of those around it")
   func missingGroup() {
     let tree = SystemTree.v2(group: "/a/gone/deeper", ["/sys/fs/cgroup/a/memory.max": "10000000\n"])
+    defer { keep(tree) }
     #expect(least(tree).place == "/sys/fs/cgroup/a/memory.max")
   }
 
@@ -112,6 +121,7 @@ struct ProcessLimitsTests {
   func escapes() {
     let tree = SystemTree.v2(
       group: "/g", ["/my groups\\/g/memory.max": "11000000\n", "/sys/fs/cgroup/g/memory.max": "5000000\n"])
+    defer { keep(tree) }
     tree.set(
       "/proc/self/mountinfo",
       """
@@ -126,6 +136,7 @@ struct ProcessLimitsTests {
   @Test("Address space and data limits of the process")
   func resources() {
     let tree = SystemTree.v2(group: "/")
+    defer { keep(tree) }
     let head = "Limit                     Soft Limit           Hard Limit           Units     \n"
     tree.set(
       "/proc/self/limits",
@@ -142,6 +153,7 @@ struct ProcessLimitsTests {
     arguments: ["", "\n", "max", "-5", "12x", "99999999999999999999999", "\u{0}", "9223372036854771712"])
   func nonsense(text: String) {
     let tree = SystemTree.v2(group: "/g", ["/sys/fs/cgroup/g/memory.max": text])
+    defer { keep(tree) }
     #expect(least(tree).kind == .physical)
   }
 
@@ -152,6 +164,7 @@ struct ProcessLimitsTests {
     ])
   func nonsenseTables(text: String) {
     let tree = SystemTree.v2(group: "/g")
+    defer { keep(tree) }
     tree.set("/proc/self/cgroup", text)
     #expect(least(tree).kind == .physical)
     tree.set("/proc/self/cgroup", "0::/g\n")
@@ -177,6 +190,7 @@ struct ProcessMemoryTests {
   @Test("Read from the rollup, where there is one")
   func rollup() {
     let tree = SystemTree.v2(group: "/g")
+    defer { keep(tree) }
     tree.set("/proc/self/status", "VmRSS:    1 kB\nRssAnon:  1 kB\nVmSwap: 1 kB\n")
     #expect(ProcessMemory.current(tree.files).resident == 1 << 10)
     tree.set(
@@ -197,6 +211,7 @@ struct ProcessMemoryTests {
         "/sys/fs/cgroup/a/g/memory.current": "1000\n", "/sys/fs/cgroup/a/g/memory.stat": "anon 600\nfile 400\n",
         "/sys/fs/cgroup/a/memory.current": "2000\n",
       ])
+    defer { keep(v2) }
     let groups = ProcessMemory.current(v2.files).groups
     #expect(groups.map(\.usage) == [1_000, 2_000] && groups.map(\.anonymous) == [600, nil])
     let v1 = SystemTree.v1(
@@ -205,6 +220,7 @@ struct ProcessMemoryTests {
         "/sys/fs/cgroup/memory/g/memory.usage_in_bytes": "1000\n",
         "/sys/fs/cgroup/memory/g/memory.stat": "rss 5\ntotal_cache 300\ntotal_rss 700\n",
       ])
+    defer { keep(v1) }
     #expect(ProcessMemory.current(v1.files).groups.map(\.anonymous) == [700])
   }
 
