@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "Pictures", targets: ["Pictures"]),
     .library(name: "Cards", targets: ["Cards"]),
     .executable(name: "lifecards", targets: ["lifecards-tool"]),
+    .executable(name: "memchunk", targets: ["memchunk-tool"]),
   ],
   targets: [
     // The core. Builds alone: `swift build --target MemChunks` needs no system library.
@@ -43,6 +44,7 @@ let package = Package(
     // Programs.
     .target(name: "ToolSupport", swiftSettings: strict),
     .executableTarget(name: "lifecards-tool", dependencies: ["Cards", "ToolSupport"], swiftSettings: strict),
+    .executableTarget(name: "memchunk-tool", dependencies: ["MemoryLimits", "ToolSupport"], swiftSettings: strict),
 
     // Tests.
     .target(name: "TestSupport", dependencies: ["MemChunks"], path: "Tests/TestSupport", swiftSettings: strict),
@@ -56,7 +58,7 @@ let package = Package(
     .testTarget(
       name: "CardsTests", dependencies: ["Cards", "TestSupport", "CRowBlend", "CSpng", "CZlib"], swiftSettings: strict),
     .testTarget(
-      name: "ToolTests", dependencies: ["Cards", "ToolSupport", "TestSupport", "lifecards-tool"],
+      name: "ToolTests", dependencies: ["Cards", "ToolSupport", "TestSupport", "lifecards-tool", "memchunk-tool"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
