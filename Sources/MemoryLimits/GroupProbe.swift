@@ -62,6 +62,9 @@ package final class GroupProbe: Probe {
     }
   }
 
+  /// The number of the file that the polling thread waits for, for tests.
+  package var descriptorNumber: Int32? { descriptor?.number }
+
   package func look(isReady: Bool) -> (signal: PressureSignal?, next: Duration?) {
     if isReady { thresholds?.counter.drain() }
     if let thresholds, let limit = thresholds.group.limit(files) { thresholds.add(for: limit, files) }

@@ -60,6 +60,33 @@
       #expect(eventually { pool.pressure == .warning })
     }
 
+    @Test("systemd's variable with a socket: it is connected to, written to, and each message is a warning")
+    func socketService() throws {
+      let tree = SystemTree()
+      defer { keep(tree) }
+      let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(listener) }
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(tree.path("/socket").utf8) + [0]) }
+      let bound = withUnsafeBytes(of: &address) { bytes in
+        bytes.withMemoryRebound(to: sockaddr.self) { bind(listener, $0.baseAddress, socklen_t(bytes.count)) }
+      }
+      defer { unlink(tree.path("/socket")) }
+      try #require(bound == 0 && listen(listener, 1) == 0)
+
+      let environment = ["MEMORY_PRESSURE_WATCH": tree.path("/socket"), "MEMORY_PRESSURE_WRITE": "c29tZQ=="]
+      let monitor = PressureMonitor(sources(tree, environment, named: "systemd"))
+      #expect(monitor.status.first?.isLive == true)
+      let connection = accept(listener, nil, nil)
+      defer { close(connection) }
+      var bytes = [UInt8](repeating: 0, count: 16)
+      #expect(read(connection, &bytes, 16) == 4 && bytes.prefix(4) == [115, 111, 109, 101])
+      #expect(monitor.level == .normal)
+      #expect(write(connection, "!", 1) == 1)
+      #expect(eventually { monitor.level == .warning })
+    }
+
     @Test("Base 64", arguments: [("", []), ("QQ==", [65]), ("QQ", [65]), ("QUI=", [65, 66]), ("/+8=", [255, 239])])
     func base64(text: String, bytes: [UInt8]) {
       #expect(ServiceProbe.bytes(base64: text) == bytes)

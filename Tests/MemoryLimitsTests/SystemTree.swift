@@ -48,6 +48,13 @@ final class SystemTree: Sendable {
     precondition(mkfifo(self.path(path), 0o600) == 0, "no FIFO can be made")
   }
 
+  /// Makes a link to something of the running system.
+  func link(_ path: String, to target: String) {
+    makeDirectories(above: path)
+    made.withLock { _ = $0.files.insert(self.path(path)) }
+    precondition(symlink(target, self.path(path)) == 0, "no link can be made")
+  }
+
   private func makeDirectories(above path: String) {
     var directory = base.path
     for name in path.split(separator: "/").dropLast() {
