@@ -28,14 +28,6 @@ extension ChunkPool {
   package func accompany(by companion: any PoolCompanion) {
     core.locked { _ in self.core.companions.append(companion) }
   }
-
-  /// Lets a companion go, without a word to it.
-  package func leave(_ companion: any PoolCompanion) {
-    core.locked { after in
-      guard let index = self.core.companions.firstIndex(where: { $0 === companion }) else { return }
-      after.releases.append(self.core.companions.remove(at: index))
-    }
-  }
 }
 
 extension PoolCore {

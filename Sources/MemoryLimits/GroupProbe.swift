@@ -41,7 +41,8 @@ package final class GroupProbe: Probe {
     let limited = ControlGroup.all(files).compactMap { group in
       group.limit(files).map { (group: group, limit: $0) }
     }
-    guard let first = limited.min(by: { $0.limit < $1.limit })?.group else {
+    // Of equal limits the outermost is reached first, as others may have a part of it.
+    guard let first = limited.reversed().min(by: { $0.limit < $1.limit })?.group else {
       throw PressureSourceError("no control group of this process has a limit")
     }
     guard first.anonymousBytes(files) != nil else {

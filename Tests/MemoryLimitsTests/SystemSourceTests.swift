@@ -166,6 +166,21 @@
       #expect(probe.look(isReady: true).signal == PressureSignal(.normal))
     }
 
+    @Test("Of groups with the same limit the one around the others is waited for, because others have a part of it")
+    func sharedLimit() throws {
+      let (group, around) = ("/sys/fs/cgroup/memory/a/g", "/sys/fs/cgroup/memory/a")
+      let tree = SystemTree.v1(
+        group: "/a/g",
+        [
+          "\(group)/memory.stat": "hierarchical_memory_limit 1000\ntotal_rss 100\n",
+          "\(around)/memory.limit_in_bytes": "1000\n", "\(around)/memory.stat": "total_rss 950\n",
+        ])
+      defer { keep(tree) }
+      let probe = try GroupProbe(tree.files)
+      #expect(probe.place.hasPrefix("\(around): "))
+      #expect(probe.look(isReady: false).signal == PressureSignal(.critical))
+    }
+
     @Test("A full group is seen by the polling thread, and the pool answers")
     func polled() throws {
       let group = "/sys/fs/cgroup/g"
