@@ -14,6 +14,14 @@ struct Picture {
     for index in pixels.indices { pixels[index] = pixel(index) }
   }
 
+  /// The picture in memory of its own.
+  func drawn() -> [UInt32] {
+    Array(unsafeUninitializedCapacity: byteCount / 4) { pixels, count in
+      count = byteCount / 4
+      draw(into: UnsafeMutableBufferPointer(rebasing: pixels[..<count]))
+    }
+  }
+
   /// Whether memory holds this picture, judged by some of its pixels.
   func isDrawn(in pixels: UnsafeBufferPointer<UInt32>) -> Bool {
     pixels.count == byteCount / 4

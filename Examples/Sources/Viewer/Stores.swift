@@ -54,10 +54,7 @@ struct DictionaryStore: Store {
     if pictures[number] != nil {
       hits += 1
     } else {
-      pictures[number] = Array(unsafeUninitializedCapacity: picture.byteCount / 4) { pixels, count in
-        count = picture.byteCount / 4
-        picture.draw(into: UnsafeMutableBufferPointer(rebasing: pixels[..<count]))
-      }
+      pictures[number] = picture.drawn()
     }
     precondition(pictures[number]!.withUnsafeBufferPointer { picture.isDrawn(in: $0) }, "picture \(number) is another")
   }

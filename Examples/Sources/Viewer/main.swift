@@ -1,7 +1,7 @@
 // Somebody looks through 200 pictures, 87 MB when all are drawn. In a control group of 64 MB a dictionary of pictures is
-// killed; a pool of chunks takes its share of what there is, and draws again what it had to let go of.
+// killed, and so is an NSCache; a pool of chunks takes its share of what there is, and draws again what it had to let go of.
 //
-//   Viewer [chunks | dictionary] [SECONDS]       (scripts/cgroup-test runs both where memory is short)
+//   Viewer [chunks | dictionary | nscache] [SECONDS]       (scripts/cgroup-test runs them where memory is short)
 
 import MemChunks
 
@@ -13,7 +13,12 @@ import MemChunks
 
 let words = CommandLine.arguments.dropFirst()
 let length = words.compactMap { Int($0) }.first ?? 1
-var store: any Store = words.contains("dictionary") ? DictionaryStore() : ChunkStore()
+var store: any Store
+switch words.first {
+case "dictionary": store = DictionaryStore()
+case "nscache": store = CacheStore()
+default: store = ChunkStore()
+}
 var views = Views()
 var count = 0
 
