@@ -16,6 +16,11 @@ let package = Package(
       ]),
     .systemLibrary(name: "CHeap"),
     .executableTarget(
+      name: "SystemBenchmarks",
+      dependencies: [
+        "CHeap", .product(name: "MemChunks", package: "MemChunk"), .product(name: "MemoryLimits", package: "MemChunk"),
+      ]),
+    .executableTarget(
       name: "RowBenchmarks",
       // Of Cards only the inner loops of blending, which come with it.
       dependencies: [

@@ -2,6 +2,7 @@
 import PackageDescription
 
 let core: Target.Dependency = .product(name: "MemChunks", package: "MemChunk")
+let limits: Target.Dependency = .product(name: "MemoryLimits", package: "MemChunk")
 
 let package = Package(
   name: "Examples",
@@ -11,6 +12,7 @@ let package = Package(
     .executableTarget(name: "QuickStart", dependencies: [core]),
     .executableTarget(name: "Toolbar", dependencies: [core]),
     .executableTarget(name: "Album", dependencies: [core]),
+    .executableTarget(name: "Viewer", dependencies: [core, limits]),
   ],
   swiftLanguageModes: [.v6]
 )

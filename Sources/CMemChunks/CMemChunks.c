@@ -9,6 +9,9 @@
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
+#if defined(__APPLE__)
+#include <malloc/malloc.h>
+#endif
 
 _Thread_local mc_thread mc_this_thread;
 
@@ -54,6 +57,9 @@ void mc_watch_forks(void) {
 void mc_trim_heap(void) {
 #if defined(__GLIBC__)
   malloc_trim(0);
+#elif defined(__APPLE__)
+  // Not run here.
+  malloc_zone_pressure_relief(NULL, 0);
 #endif
 }
 

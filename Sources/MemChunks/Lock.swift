@@ -8,15 +8,15 @@
   import Glibc
 #endif
 
-/// The one lock of the core, over a POSIX mutex.
+/// The one kind of lock of the package, over a POSIX mutex.
 ///
 /// Not `Synchronization.Mutex`: the thread sanitizer does not know it on Linux and reports races that
 /// are none. Not recursive: nothing that runs user code, not even a release that could be the last,
 /// may happen while it is held.
-struct Lock: ~Copyable, @unchecked Sendable {
+package struct Lock: ~Copyable, @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-  init() {
+  package init() {
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
     let failure = pthread_mutex_init(mutex, nil)
@@ -29,14 +29,14 @@ struct Lock: ~Copyable, @unchecked Sendable {
   }
 
   /// Has every fork() of the process call one function before, and another after, in parent and child.
-  static func aroundFork(_ before: @convention(c) () -> Void, _ after: @convention(c) () -> Void) {
+  package static func aroundFork(_ before: @convention(c) () -> Void, _ after: @convention(c) () -> Void) {
     pthread_atfork(before, after, after)
   }
 
-  func lock() { pthread_mutex_lock(mutex) }
-  func unlock() { pthread_mutex_unlock(mutex) }
+  package func lock() { pthread_mutex_lock(mutex) }
+  package func unlock() { pthread_mutex_unlock(mutex) }
 
-  func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+  package func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     lock()
     defer { unlock() }
     return try body()

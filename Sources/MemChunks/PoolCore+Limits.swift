@@ -85,9 +85,21 @@ extension PoolCore {
       let excess = max(0, self.ledger.ready + self.ledger.arena.warmBytes - target)
       let spare = self.ledger.arena.warmBytes - self.ledger.pledged
       if excess > 0, spare > 0 { self.arena.giveBack(self.ledger.arena.giveBack(bytes: min(excess, spare))) }
-      after.trimsHeap = self.tallies.heapBytesFreed > self.tallies.heapBytesTrimmed
-      self.tallies.heapBytesTrimmed = self.tallies.heapBytesFreed
+      self.trimHeapAfterDrop(&after)
     }
+  }
+
+  /// How many bytes of larger products make it worth while to look through all that the C library has.
+  private static let largeDrop = 1 << 20
+
+  /// Has a thread of the pool's give back what the C library kept of a large drop, once. Under the lock.
+  ///
+  /// Not done by whoever caused it: it takes milliseconds where the heap is large, and a warning about memory comes on the
+  /// thread that draws.
+  private func trimHeapAfterDrop(_ after: inout Aftermath) {
+    guard tallies.heapBytesFreed - tallies.heapBytesTrimmed >= Self.largeDrop else { return }
+    tallies.heapBytesTrimmed = tallies.heapBytesFreed
+    enqueue(Job(.use) { mc_trim_heap() }, &after)
   }
 
   /// What may be kept was lowered: free pages that have lain there until now are no exception.
@@ -122,6 +134,7 @@ extension PoolCore {
       for slot in self.ledger.slots(in: .ready) { self.depart(slot, .closed, &after) }
       after.releases += self.lingering as [AnyObject]
       self.lingering = []
+      self.dismissCompanions(&after)
       self.dismissWorkers(&after)
     }
   }

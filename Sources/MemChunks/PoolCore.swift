@@ -39,6 +39,7 @@ final class PoolCore: @unchecked Sendable {
   @exclusivity(unchecked) var observer: (@Sendable (PoolEvent) -> Void)?
   /// Chunks discarded while they were generated: they go at the pool's next visit, if unused.
   @exclusivity(unchecked) var lingering: [MemChunk] = []
+  @exclusivity(unchecked) var companions: [any PoolCompanion] = []
   @exclusivity(unchecked) var isClosed = false
 
   init(budget: Int, time: @escaping @Sendable () -> UInt64) {
@@ -116,11 +117,8 @@ struct Aftermath {
   var events: [PoolEvent] = []
   /// References to let go of.
   var releases: [AnyObject] = []
-  /// The C library's free memory should go back to the system.
-  var trimsHeap = false
-
   var isEmpty: Bool {
-    victims.isEmpty && answered.isEmpty && wakes.isEmpty && events.isEmpty && releases.isEmpty && !trimsHeap
+    victims.isEmpty && answered.isEmpty && wakes.isEmpty && events.isEmpty && releases.isEmpty
   }
 }
 
@@ -149,7 +147,6 @@ extension PoolCore {
         for wake in after.wakes { wake() }
         deliver(after.events)
       }
-      if rounds.contains(where: { $0.trimsHeap }) { mc_trim_heap() }
       // The last references to what is let go of end here.
       rounds = []
     }

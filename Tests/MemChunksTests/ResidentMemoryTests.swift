@@ -168,6 +168,27 @@ import Testing
       keep(chunks)
     }
 
+    @Test("Case 36: of all the pages that buffers ever had, exactly those that are counted are resident")
+    func mixedSizes() throws {
+      let pool = ChunkPool(budget: .bytes(256 * Self.page))
+      var random = SeededGenerator(seed: 36)
+      for _ in 0..<3 {
+        var chunks: [BufferChunk] = []
+        var range = UInt.max..<UInt.max
+        for number in 0..<400 {
+          let pages = 1 + Int.random(in: 0..<(1 << (number % 7)), using: &random)
+          chunks += Self.buffers(1, pages: pages, in: pool)
+          let start = try Self.address(of: chunks[number]), end = start + UInt(pages * Self.page)
+          range = min(range.lowerBound, start)..<(range.upperBound == .max ? end : max(range.upperBound, end))
+          let resident = Self.residentPages(range.lowerBound, range.count)
+          #expect(resident * Self.page == pool.used.bytes && resident <= 256)
+        }
+        pool.freeAll()
+        #expect(Self.residentPages(range.lowerBound, range.count) == 0)
+        keep(chunks)
+      }
+    }
+
     @Test("Buffers that make room for each other pass their pages on, and print(pool) shows those that lie free")
     func recycled() throws {
       let pool = ChunkPool(budget: .bytes(32 * Self.page))

@@ -46,7 +46,10 @@ enum Program {
     return path.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
   }()
 
-  static var path: String { "\(directory)/lifecards" }
+  static var path: String { path(of: "lifecards") }
+
+  /// Where a program of the package lies.
+  static func path(of name: String) -> String { "\(directory)/\(name)" }
 
   /// Whether it is there; it is not where the tests run in another program.
   static var isBuilt: Bool { access(path, X_OK) == 0 }

@@ -1,0 +1,116 @@
+import CHeap
+import Glibc
+import MemChunks
+
+/// Products of 16 KB to 4 MB, as many small as large ones by their logarithm, in an order that is always the same.
+struct Sizes {
+  private var state: UInt64 = 7
+
+  mutating func next() -> Int {
+    let least = 16 << (10 + random(below: 8))
+    return least + random(below: least)
+  }
+
+  /// SplitMix64 (Steele, Lea, Flood 2014).
+  mutating func random(below bound: Int) -> Int {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var bits = state
+    bits = (bits ^ bits >> 30) &* 0xbf58_476d_1ce4_e5b9
+    bits = (bits ^ bits >> 27) &* 0x94d0_49bb_1331_11eb
+    return Int((bits ^ bits >> 31) % UInt64(bound))
+  }
+}
+
+/// Writes to every page, as whoever makes a product does.
+func touch(_ memory: UnsafeMutableRawPointer, _ count: Int) {
+  for offset in stride(from: 0, to: count, by: 4_096) { memory.storeBytes(of: 1, toByteOffset: offset, as: UInt8.self) }
+}
+
+/// A product in memory of the C library's.
+final class HeapChunk: MemChunk, @unchecked Sendable {
+  private let byteCount: Int
+  private var memory: UnsafeMutableRawPointer?
+
+  init(in pool: ChunkPool, _ byteCount: Int) {
+    self.byteCount = byteCount
+    super.init(in: pool)
+  }
+
+  override var size: Int { byteCount }
+
+  override func generate() throws {
+    memory = malloc(byteCount)
+    touch(memory!, byteCount)
+  }
+
+  override func free() {
+    Glibc.free(memory)
+    memory = nil
+  }
+}
+
+/// Something that makes products within a budget and can let go of all.
+protocol Churn {
+  mutating func make(_ size: Int) throws
+  mutating func freeAll()
+}
+
+/// Products as chunks, every second one on the heap if asked for.
+struct ChunkChurn: Churn {
+  private let pool: ChunkPool
+  private let isMixed: Bool
+  /// More than are ready at once, so that it is the pool that frees.
+  private var chunks: [MemChunk?] = Array(repeating: nil, count: 512)
+  private var count = 0
+
+  init(budget: Int, isMixed: Bool) {
+    pool = ChunkPool(budget: .bytes(budget))
+    self.isMixed = isMixed
+  }
+
+  mutating func make(_ size: Int) throws {
+    let chunk: MemChunk
+    if isMixed, count % 2 == 1 {
+      chunk = HeapChunk(in: pool, size)
+    } else {
+      chunk = BufferChunk(in: pool, size: size) { bytes in
+        bytes.withUnsafeMutableBytes { touch($0.baseAddress!, $0.count) }
+      }
+    }
+    try chunk.ensureReady()
+    chunks[count % chunks.count] = chunk
+    count += 1
+  }
+
+  mutating func freeAll() { pool.freeAll() }
+}
+
+/// The same with nothing but the C library: the oldest products go when the sum of sizes is above the budget.
+struct HeapChurn: Churn {
+  private let budget: Int
+  private var products: [(memory: UnsafeMutableRawPointer, size: Int)?] = []
+  private var oldest = 0
+  private var sum = 0
+
+  init(budget: Int) { self.budget = budget }
+
+  mutating func make(_ size: Int) {
+    while sum + size > budget { freeOldest() }
+    let memory = malloc(size)!
+    touch(memory, size)
+    products.append((memory, size))
+    sum += size
+  }
+
+  private mutating func freeOldest() {
+    let product = products[oldest]!
+    free(product.memory)
+    sum -= product.size
+    products[oldest] = nil
+    oldest += 1
+  }
+
+  mutating func freeAll() {
+    while oldest < products.count { freeOldest() }
+  }
+}
