@@ -30,8 +30,10 @@ let package = Package(
     // ISA-L is loaded at run time, so that neither a build nor a start needs it.
     .target(
       name: "CPNGRows", linkerSettings: [.linkedLibrary("z"), .linkedLibrary("dl", .when(platforms: [.linux]))]),
+    // So is libjpeg; a build without its headers reads no JPEG.
+    .target(name: "CJPEGRows", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(name: "CRowBlend"),
-    .target(name: "Pictures", dependencies: ["MemChunks", "CSpng", "CPNGRows"], swiftSettings: strict),
+    .target(name: "Pictures", dependencies: ["MemChunks", "CSpng", "CPNGRows", "CJPEGRows"], swiftSettings: strict),
     .target(name: "Cards", dependencies: ["Pictures", "CRowBlend", "CZlib", "CExpat"], swiftSettings: strict),
 
     // Programs.
@@ -44,7 +46,9 @@ let package = Package(
       name: "ChunkLedgerModel", dependencies: ["ChunkLedger"], path: "Tests/ChunkLedgerModel", swiftSettings: strict),
     .testTarget(name: "ChunkLedgerTests", dependencies: ["ChunkLedger", "ChunkLedgerModel"], swiftSettings: strict),
     .testTarget(name: "MemChunksTests", dependencies: ["MemChunks", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport", "CSpng"], swiftSettings: strict),
+    .target(name: "JPEGReference", path: "Tests/JPEGReference", linkerSettings: [.linkedLibrary("jpeg")]),
+    .testTarget(
+      name: "PicturesTests", dependencies: ["Pictures", "TestSupport", "CSpng", "JPEGReference"], swiftSettings: strict),
     .testTarget(
       name: "CardsTests", dependencies: ["Cards", "TestSupport", "CRowBlend", "CSpng", "CZlib"], swiftSettings: strict),
     .testTarget(

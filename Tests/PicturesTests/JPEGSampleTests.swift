@@ -1,0 +1,50 @@
+import Pictures
+import TestSupport
+import Testing
+
+/// Files by other programs; skipped where the samples are not there.
+@Suite(.enabled(if: SampleFiles.areThere, "the sample files are not beside the package")) struct JPEGSampleTests {
+  private func bytes(_ name: String) throws -> [UInt8] { try #require(readFile(SampleFiles.path(name))) }
+
+  /// Pixels of a file that another program has decoded.
+  private func expected(_ name: String) throws -> [UInt8] {
+    try decode(FileSource(BytePath(SampleFiles.path("jpeg/\(name).png"))))
+  }
+
+  @Test(
+    "within 2/255 of djpeg, inks within 3/255 of the formula, at every scale",
+    arguments: [
+      "grayscale_square", "hopper", "hopper_orientation_3", "hopper_orientation_6", "hopper_orientation_8",
+      "pil_sample_cmyk", "ycck",
+    ])
+  func decodes(name: String) throws {
+    let file = try bytes("jpeg/\(name).jpg")
+    let header = try JPEGHeader(BytesSource(file))
+    let most = header.colors == .cmyk || header.colors == .ycck ? 3 : 2
+    for eighths in 1...8 {
+      let scale = JPEGScale(eighths: eighths)
+      let difference = try largestDifference(readJPEG(file, scale), JPEGReferencePicture(file, scale).pixels)
+      #expect(try #require(difference) <= most, "at \(eighths) eighths")
+    }
+  }
+
+  @Test(arguments: ["grayscale_square"])
+  func isWhatAnotherProgramMakesOfIt(name: String) throws {
+    let difference = try largestDifference(readJPEG(bytes("jpeg/\(name).jpg")), expected(name))
+    #expect(try #require(difference) <= 2)
+  }
+
+  @Test func headersSayWhatIsThere() throws {
+    func header(_ name: String) throws -> JPEGHeader {
+      try JPEGHeader(FileSource(BytePath(SampleFiles.path("jpeg/\(name).jpg"))))
+    }
+    #expect(try header("hopper_orientation_3").orientation == .halfTurned)
+    #expect(try header("hopper_orientation_6").orientation == .needsQuarterRight)
+    #expect(try header("hopper_orientation_8").orientation == .needsQuarterLeft)
+    #expect(try header("hopper").orientation == .upright)
+    #expect(try header("progressive3").isProgressive)
+    #expect(try header("ycck").colors == .ycck && header("ycck").adobeTransform == 2)
+    #expect(try header("pil_sample_cmyk").colors == .ycck)
+    #expect(try header("grayscale_square").colors == .grayscale)
+  }
+}
