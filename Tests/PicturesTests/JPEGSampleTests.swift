@@ -1,3 +1,4 @@
+import MemChunks
 import Pictures
 import TestSupport
 import Testing
@@ -46,5 +47,17 @@ import Testing
     #expect(try header("ycck").colors == .ycck && header("ycck").adobeTransform == 2)
     #expect(try header("pil_sample_cmyk").colors == .ycck)
     #expect(try header("grayscale_square").colors == .grayscale)
+  }
+
+  @Test("case 48: turned samples look like the one that is not", arguments: [3, 6, 8])
+  func orientations(_ value: Int) throws {
+    let pool = ChunkPool(budget: .megabytes(4))
+    let path = BytePath(SampleFiles.path("jpeg/hopper_orientation_\(value).jpg"))
+    let upright = try readRows(UprightRows(.jpeg(path), in: pool, label: "hopper"))
+    let expected = try readJPEG(bytes("jpeg/hopper.jpg"))
+    #expect(upright.count == expected.count)
+    // Coded anew after it was turned, at another quality.
+    let differences = zip(upright, expected).map { abs(Int($0) - Int($1)) }
+    #expect(differences.reduce(0, +) / differences.count < 4)
   }
 }
