@@ -2,17 +2,9 @@ internal import CJPEGRows
 
 /// libjpeg, reading from a source: results become errors that name the file, and what the source throws gets through.
 final class JPEGDecoder {
-  private let input: Input
+  private let input: JPEGInput
   private let memory: UnsafeMutableRawBufferPointer
   private var decoder: OpaquePointer { OpaquePointer(memory.baseAddress!) }
-
-  /// A source as C code reads it; an error cannot pass through that, and is kept here meanwhile.
-  private final class Input {
-    let source: any PositionedSource
-    var failure: (any Error)?
-
-    init(_ source: any PositionedSource) { self.source = source }
-  }
 
   /// Bytes of a decoder, with libjpeg's own at most for such a picture.
   ///
@@ -43,23 +35,13 @@ final class JPEGDecoder {
 
   /// Begins to decode what `source` holds, up to the first row.
   init(_ source: any PositionedSource, header: JPEGHeader, scale: JPEGScale, damage: DamagePolicy) throws {
-    input = Input(source)
+    input = JPEGInput(source)
     if let problem = cjr_library_problem() {
       throw PictureError.libraryMissing(file: source.name, library: "libjpeg", reason: String(cString: problem))
     }
     memory = .allocate(byteCount: cjr_decoder_byte_count(), alignment: 16)
     var job = cjr_job()
-    job.read = { user, offset, buffer, count in
-      // `input` lives as long as the decoder, and nobody else hands out this pointer.
-      let input = Unmanaged<Input>.fromOpaque(user!).takeUnretainedValue()
-      do {
-        return try input.source.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count), at: Int(offset))
-      } catch {
-        input.failure = error
-        return -1
-      }
-    }
-    job.user = Unmanaged.passUnretained(input).toOpaque()
+    (job.user, job.read) = (input.user, JPEGInput.read)
     job.colors = header.colors.kind
     job.is_inverted = header.isInverted
     (job.width, job.height) = (UInt32(header.width), UInt32(header.height))

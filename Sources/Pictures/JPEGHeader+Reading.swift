@@ -9,7 +9,12 @@ extension JPEGHeader {
     self = try withUnsafeTemporaryAllocation(byteCount: JPEGMarkers.leastWindowByteCount, alignment: 16) { window in
       let markers = try JPEGMarkers(source, window: window)
       var prelude = JPEGPrelude()
-      while try prelude.take(from: markers) {}
+      while true {
+        let code = try markers.begin()
+        if code == JPEGMarkers.Code.scan { break }
+        try prelude.take(code, from: markers)
+      }
+      prelude.firstScanComponentCount = Int(try markers.takeByte())
       return try prelude.header(markers, limits: limits)
     }
   }
@@ -28,11 +33,11 @@ struct JPEGPrelude {
   private var adobeTransform: UInt8?
   private var orientation: PictureOrientation?
   private var profileByteCount = 0
-  private var firstScanComponentCount = 0
+  /// How many components the first scan has: what it begins with says.
+  var firstScanComponentCount = 0
 
-  /// Takes the next segment; false when it was the beginning of the first scan.
-  mutating func take(from markers: JPEGMarkers) throws -> Bool {
-    let code = try markers.begin()
+  /// Takes a segment that has been begun.
+  mutating func take(_ code: UInt8, from markers: JPEGMarkers) throws {
     switch code {
     case JPEGMarkers.Code.jfif:
       if try markers.takeName("JFIF\0") { hasJFIF = true }
@@ -47,16 +52,11 @@ struct JPEGPrelude {
       }
     case JPEGMarkers.Code.end:
       throw markers.damaged("there are no pixels")
-    case JPEGMarkers.Code.scan:
-      guard frame != nil else { throw markers.damaged("there are pixels before their size") }
-      firstScanComponentCount = Int(try markers.takeByte())
-      return false
     case _ where JPEGMarkers.Code.isFrame(code):
       guard frame == nil else { throw markers.unsupported("several pictures in layers") }
       frame = try Self.frame(code, markers)
     default: break
     }
-    return true
   }
 
   private static func frame(_ code: UInt8, _ markers: JPEGMarkers) throws -> Frame {

@@ -132,6 +132,8 @@ final class JPEGMarkers {
   ///
   /// - Throws: `PictureError.truncated` where the file ends before that, unless `isLenient`.
   func skipScan(isLenient: Bool) throws -> Int {
+    pass(remaining)
+    remaining = 0
     while true {
       let found = cjr_find_marker(window.baseAddress?.advanced(by: unread.lowerBound), unread.count)
       if found < unread.count {

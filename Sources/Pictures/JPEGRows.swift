@@ -4,6 +4,11 @@
 /// become what light goes through them: white less cyan, times white less black, and so on. The file is read through a
 /// window of 8 KB. libjpeg is loaded into the process when the first reader is made.
 ///
+/// A picture in several scans, as a progressive one, is read at all of them by turns, so its source must stand that, as
+/// `FileSource` does; one row of blocks exists at a time. At an eighth, what adds nothing to so small a picture is not read,
+/// and not checked. A progressive file that ends before its picture is as fine as it could be shows what it has, without
+/// the smoothing by which libjpeg would hide that.
+///
 /// A reader belongs to one thread at a time. Follows ITU-T T.81 and JFIF 1.02; CMYK files are understood as Adobe's
 /// programs write them.
 public final class JPEGRows: PictureRows {
@@ -18,6 +23,8 @@ public final class JPEGRows: PictureRows {
 
   private let name: String
   private let decoder: JPEGDecoder
+  /// What the decoder reads from, where the picture comes in several scans.
+  private let merged: JPEGMergedScans?
   private let damage: DamagePolicy
   private let row: UnsafeMutableRawBufferPointer
   /// What reading failed with: libjpeg cannot be taken up behind a damage.
@@ -32,9 +39,11 @@ public final class JPEGRows: PictureRows {
 
   /// The most bytes that a reader takes, libjpeg's own and the row that is given out included; not the source.
   ///
-  /// A picture that needs more, which none should, is refused.
+  /// Of a picture in several scans, this is with a hundred of them; each takes 3 KB. A picture that needs more, which none
+  /// should, is refused.
   public static func byteCount(for header: JPEGHeader, scale: JPEGScale = .full) -> Int {
-    objectByteCount + 4 * scale.scaled(header.width) + JPEGDecoder.byteCount(for: header, scale: scale)
+    let merged = header.hasSeveralScans ? JPEGMergedScans.byteCount(for: header) + JPEGBaselineStream.byteCount : 0
+    return objectByteCount + 4 * scale.scaled(header.width) + JPEGDecoder.byteCount(for: header, scale: scale) + merged
   }
 
   /// The bytes that it takes now, by the same account.
@@ -52,11 +61,19 @@ public final class JPEGRows: PictureRows {
   ///   `PictureError`s naming file, place and reason, and whatever `source` throws. A file that has fewer bytes than its
   ///   pixels must take is refused at once, however many it claims.
   public init(
-    _ source: any PositionedSource, header: JPEGHeader, scale: JPEGScale = .full, damage: DamagePolicy = .refuse
+    _ source: any PositionedSource, header: JPEGHeader, scale: JPEGScale = .full, damage: DamagePolicy = .refuse,
+    limits: JPEGLimits = JPEGLimits()
   ) throws {
-    guard !header.hasSeveralScans else { throw PictureError.unsupported(file: source.name, kind: "progressive JPEG") }
     if damage == .refuse { try Self.checkPlausible(header, source) }
-    decoder = try JPEGDecoder(source, header: header, scale: scale, damage: damage)
+    if header.hasSeveralScans {
+      let merged = try JPEGMergedScans(source, header: header, scale: scale, damage: damage, limits: limits)
+      let stream = JPEGBaselineStream(merged, header: header)
+      decoder = try JPEGDecoder(stream, header: header, scale: scale, damage: damage)
+      self.merged = merged
+    } else {
+      decoder = try JPEGDecoder(source, header: header, scale: scale, damage: damage)
+      merged = nil
+    }
     self.header = header
     self.scale = scale
     self.damage = damage
@@ -94,11 +111,10 @@ public final class JPEGRows: PictureRows {
   private func decodeRow() throws {
     do {
       try decoder.decodeRow(into: row, place: place)
-      if warning == nil, let complaint = decoder.complaint {
-        warning = .damaged(file: name, place: place, reason: complaint)
-      }
+      // What libjpeg complains of is no more than what the scans it is given have lost.
+      if warning == nil { warning = merged?.warning ?? complaint }
     } catch let error as PictureError where damage == .showWhatThereIs && error.isOfTheFile {
-      warning = warning ?? error
+      warning = warning ?? merged?.warning ?? error
       hasEnded = true
       row.initializeMemory(as: UInt8.self, repeating: 0)
     } catch {
@@ -107,11 +123,16 @@ public final class JPEGRows: PictureRows {
     }
   }
 
+  private var complaint: PictureError? {
+    decoder.complaint.map { .damaged(file: name, place: place, reason: $0) }
+  }
+
   private var place: String { "row \(rowsRead * 8 / scale.eighths + 1) of \(header.height)" }
 
-  /// Refuses a file that is too short for what it claims: no code for a block takes less than two bits.
+  /// Refuses a file that is too short for what it claims: the codes of a block take two bits at least; in a progressive
+  /// picture, where one code can stand for the end of many blocks, one.
   private static func checkPlausible(_ header: JPEGHeader, _ source: any PositionedSource) throws {
-    let least = JPEGGeometry(header).blockCount / 4
+    let least = JPEGGeometry(header).blockCount / (header.isProgressive ? 8 : 4)
     guard let byteCount = source.byteCount, byteCount < least else { return }
     throw PictureError.truncated(
       file: source.name,

@@ -16,7 +16,7 @@ import Testing
     "within 2/255 of djpeg, inks within 3/255 of the formula, at every scale",
     arguments: [
       "grayscale_square", "hopper", "hopper_orientation_3", "hopper_orientation_6", "hopper_orientation_8",
-      "pil_sample_cmyk", "ycck",
+      "pil_sample_cmyk", "progressive3", "ycck",
     ])
   func decodes(name: String) throws {
     let file = try bytes("jpeg/\(name).jpg")
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["grayscale_square"])
+  @Test(arguments: ["grayscale_square", "progressive3"])
   func isWhatAnotherProgramMakesOfIt(name: String) throws {
     let difference = try largestDifference(readJPEG(bytes("jpeg/\(name).jpg")), expected(name))
     #expect(try #require(difference) <= 2)
@@ -59,5 +59,25 @@ import Testing
     // Coded anew after it was turned, at another quality.
     let differences = zip(upright, expected).map { abs(Int($0) - Int($1)) }
     #expect(differences.reduce(0, +) / differences.count < 4)
+  }
+
+  @Test("case 47: a truncated sample is refused, naming file and place, and shown in part on request")
+  func truncated() throws {
+    let path = SampleFiles.path("corrupt/truncated_jpeg.jpg")
+    let source = try FileSource(BytePath(path)), header = try JPEGHeader(source)
+    let error = #expect(throws: PictureError.self) { try readRows(JPEGRows(source, header: header)) }
+    #expect("\(try #require(error))".hasPrefix("\(path): the file ends early, in "))
+    let rows = try JPEGRows(source, header: header, damage: .showWhatThereIs)
+    let pixels = try readRows(rows)
+    #expect(pixels.count == 4 * header.width * header.height && rows.warning != nil)
+  }
+
+  @Test func progressiveCoefficientsAreTheLibrarys() throws {
+    let file = try bytes("jpeg/progressive3.jpg")
+    for component in 0..<3 {
+      let isEqual =
+        try JPEGScanTests.coefficients(file, component) == JPEGScanTests.expectedCoefficients(file, component)
+      #expect(isEqual)
+    }
   }
 }
