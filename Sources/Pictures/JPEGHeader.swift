@@ -45,6 +45,9 @@ public struct JPEGHeader: Sendable, Hashable {
   public let adobeTransform: UInt8?
   let components: [Component]
 
+  /// Samples a pixel: 1, 3 or 4.
+  public var componentCount: Int { components.count }
+
   /// Bits a sample; files with 12 are not read.
   public var bitDepth: Int { 8 }
 

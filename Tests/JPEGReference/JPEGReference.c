@@ -1,7 +1,7 @@
 #include "JPEGReference.h"
 
+#include <setjmp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <jpeglib.h>
@@ -70,19 +70,14 @@ uint8_t *jref_encode(const jref_options *options, const uint8_t *samples, size_t
   return bytes;
 }
 
-static void begin(struct jpeg_decompress_struct *jpeg, struct jpeg_error_mgr *errors, const uint8_t *bytes,
-                  size_t count) {
-  jpeg->err = jpeg_std_error(errors);
-  jpeg_create_decompress(jpeg);
-  jpeg_mem_src(jpeg, bytes, count);
-  jpeg_read_header(jpeg, TRUE);
-}
-
 uint8_t *jref_decode(const uint8_t *bytes, size_t count, unsigned eighths, uint32_t *width, uint32_t *height,
                      uint32_t *channels) {
   struct jpeg_decompress_struct jpeg;
   struct jpeg_error_mgr errors;
-  begin(&jpeg, &errors, bytes, count);
+  jpeg.err = jpeg_std_error(&errors);
+  jpeg_create_decompress(&jpeg);
+  jpeg_mem_src(&jpeg, bytes, count);
+  jpeg_read_header(&jpeg, TRUE);
   jpeg.scale_num = eighths;
   jpeg.scale_denom = 8;
   jpeg_start_decompress(&jpeg);
@@ -99,19 +94,44 @@ uint8_t *jref_decode(const uint8_t *bytes, size_t count, unsigned eighths, uint3
   return samples;
 }
 
+/// Errors leave the library by a jump.
+struct leaving {
+  struct jpeg_error_mgr errors;
+  jmp_buf escape;
+};
+
+static void leave(j_common_ptr jpeg) { longjmp(((struct leaving *)jpeg->err)->escape, 1); }
+
+static void keep_quiet(j_common_ptr jpeg) { (void)jpeg; }
+
 int16_t *jref_coefficients(const uint8_t *bytes, size_t count, int component, uint32_t *width, uint32_t *height) {
   struct jpeg_decompress_struct jpeg;
-  struct jpeg_error_mgr errors;
-  begin(&jpeg, &errors, bytes, count);
+  struct leaving leaving;
+  int16_t *volatile result = NULL;
+  jpeg.err = jpeg_std_error(&leaving.errors);
+  leaving.errors.error_exit = leave;
+  leaving.errors.output_message = keep_quiet;
+  jpeg_create_decompress(&jpeg);
+  if (setjmp(leaving.escape)) {
+    jpeg_destroy_decompress(&jpeg);
+    free(result);
+    return NULL;
+  }
+  jpeg_mem_src(&jpeg, bytes, count);
+  jpeg_read_header(&jpeg, TRUE);
   jvirt_barray_ptr *arrays = jpeg_read_coefficients(&jpeg);
   *width = jpeg.comp_info[component].width_in_blocks;
   *height = jpeg.comp_info[component].height_in_blocks;
   size_t stride = 64 * (size_t)*width;
-  int16_t *result = malloc(stride * *height * sizeof *result);
+  result = malloc(stride * *height * sizeof *result);
   for (uint32_t y = 0; y < *height; y++) {
     JBLOCKARRAY row = jpeg.mem->access_virt_barray((j_common_ptr)&jpeg, arrays[component], y, 1, FALSE);
     memcpy(result + stride * y, row[0], stride * sizeof *result);
   }
+  // What it warned of, it has repaired in its own way.
+  bool is_sound = jpeg.err->num_warnings == 0;
   jpeg_destroy_decompress(&jpeg);
-  return result;
+  if (is_sound) return result;
+  free(result);
+  return NULL;
 }

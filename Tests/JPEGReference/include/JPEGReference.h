@@ -39,6 +39,7 @@ uint8_t *jref_decode(const uint8_t *bytes, size_t count, unsigned eighths, uint3
                      uint32_t *channels);
 
 /// All coefficients of a component, block by block, each row by row; only blocks that hold pixels. `free` the result.
+/// NULL for a file that the library finds anything wrong with.
 int16_t *jref_coefficients(const uint8_t *bytes, size_t count, int component, uint32_t *width, uint32_t *height);
 
 #endif
