@@ -114,6 +114,14 @@ final class JPEGMarkers {
   /// Takes the next two bytes of the segment as a number.
   func takeNumber() throws -> Int { Int(UInt16(bigEndian: try takeData(2).loadUnaligned(as: UInt16.self))) }
 
+  /// Takes all that is left of the segment.
+  func takeRest() throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(remaining)
+    while remaining > 0 { bytes += try takeData(min(remaining, Self.leastWindowByteCount)) }
+    return bytes
+  }
+
   /// Passes over bytes of the segment.
   func skipData(_ count: Int) throws {
     guard count <= remaining else { throw damaged("a segment ends early") }

@@ -93,7 +93,7 @@ package final class JPEGMergedScans {
   /// - Throws: `PictureError` naming file, place and reason, and whatever the source throws.
   package func nextRow() throws -> Bool {
     guard isWhole, rowsRead < rowCount else { return false }
-    coefficients.update(repeating: 0)
+    coefficients.initialize(repeating: 0)
     for index in live {
       let result = cjr_scan_row(&cursors[index], frame, UInt32(rowsRead))
       if result == CJR_DONE { continue }

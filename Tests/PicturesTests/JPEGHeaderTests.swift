@@ -54,10 +54,25 @@ import Testing
     }
   }
 
-  @Test func aProfileIsCounted() throws {
-    let name = Array("ICC_PROFILE\0".utf8)
-    let parts = (1...2).flatMap { JPEGPieces.segment(0xe2, name + [UInt8($0), 2] + Array(repeating: 7, count: 1_000)) }
-    #expect(try header(JPEGPieces.inserting(parts, into: maker.encode())).profileByteCount == 2_000)
+  @Test func aProfileIsPutTogetherOfItsParts() throws {
+    func part(_ number: UInt8, of count: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+      JPEGPieces.segment(0xe2, Array("ICC_PROFILE\0".utf8) + [number, count] + bytes)
+    }
+    let first = (0..<1_000).map { UInt8($0 % 251) }, second = (0..<70).map { UInt8($0 + 100) }
+    func read(_ segments: [[UInt8]], limit: Int = 2_000) throws -> (Int, [UInt8]?) {
+      let file = JPEGPieces.inserting(segments.flatMap { $0 }, into: maker.encode())
+      let header = try header(file)
+      return (header.profileByteCount, try header.profile(from: BytesSource(file, pieceByteCount: 9), limit: limit))
+    }
+    #expect(try read([]) == (0, nil))
+    let parts = [part(2, of: 2, second), part(1, of: 2, first)]
+    #expect(try read(parts) == (1_070, first + second))
+    #expect(try read([parts[1]]) == (1_000, nil))
+    #expect(try read(parts + [parts[0]]) == (1_140, nil))
+    #expect(try read([part(0, of: 2, second), parts[1]]) == (1_070, nil))
+    #expect(throws: PictureError.unsupported(file: "picture.png", kind: "a colour profile of 1070 bytes")) {
+      try read(parts, limit: 1_069)
+    }
   }
 
   @Test("case 47: a header cut off anywhere is an error naming the file")
