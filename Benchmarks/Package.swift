@@ -16,7 +16,9 @@ let package = Package(
       ]),
     .executableTarget(
       name: "JPEGBenchmarks",
-      dependencies: [.product(name: "Pictures", package: "MemChunk")],
+      dependencies: [
+        .product(name: "MemChunks", package: "MemChunk"), .product(name: "Pictures", package: "MemChunk"),
+      ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
       ]),

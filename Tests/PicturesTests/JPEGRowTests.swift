@@ -13,6 +13,10 @@ enum JPEGKinds {
       kinds.append((name, maker))
     }
     add("grey") { $0.colors = JREF_GRAY }
+    add("grey, sampled twice") {
+      $0.colors = JREF_GRAY
+      $0.sampling = [(2, 2)]
+    }
     add("4:4:4") { _ in }
     add("4:2:0") { $0.sampling = [(2, 2), (1, 1), (1, 1)] }
     add("4:2:2") { $0.sampling = [(2, 1), (1, 1), (1, 1)] }
@@ -47,7 +51,7 @@ enum JPEGKinds {
   }
 
   @Test func howTheSourceCutsItselfInPiecesDoesNotMatter() throws {
-    let file = JPEGKinds.all[2].maker.encode()
+    let file = JPEGKinds.all[3].maker.encode()
     let expected = try readJPEG(file)
     for count in [1, 7, 100_000] { #expect(try readJPEG(file, pieceByteCount: count) == expected) }
   }
@@ -77,7 +81,7 @@ enum JPEGKinds {
   }
 
   @Test func rowsCanBeSkipped() throws {
-    let source = BytesSource(JPEGKinds.all[2].maker.encode())
+    let source = BytesSource(JPEGKinds.all[3].maker.encode())
     let header = try JPEGHeader(source)
     let all = try readRows(JPEGRows(source, header: header))
     let rows = try JPEGRows(source, header: header)

@@ -2,8 +2,10 @@
 // more memory than is measured; `Benchmarks/JPEG/run` links the standard library statically for the same reason.
 //
 //   JPEGBenchmarks read FILE EIGHTHS        decodes all rows, and prints what it took
+//   JPEGBenchmarks turn FILE EIGHTHS        gives it turned by a quarter, out of a chunk
 //   JPEGBenchmarks picture WIDTH HEIGHT     writes a picture as PPM, for `cjpeg`
 import Glibc
+import MemChunks
 import Pictures
 
 /// A number that `/proc/self/status` has, in KB.
@@ -42,6 +44,21 @@ func read(_ path: String, eighths: Int) throws {
       + "  foretold \(JPEGRows.byteCount(for: header, scale: scale) >> 10) KB  sum \(sum)")
 }
 
+func turn(_ path: String, eighths: Int) throws {
+  let stored = try StoredPicture.jpeg(BytePath(path), scale: JPEGScale(eighths: eighths))
+  let picture = StoredPicture(
+    .needsQuarterRight, width: stored.width, height: stored.height, decoderByteCount: stored.decoderByteCount,
+    open: stored.open)
+  let pool = ChunkPool(budget: .megabytes(512))
+  let start = seconds(CLOCK_MONOTONIC)
+  let rows = UprightRows(picture, in: pool, label: path)
+  var sum = 0
+  while let row = try rows.nextRow() { sum &+= Int(row[0]) }
+  print(
+    "\(rows.width) x \(rows.height)  wall \(seconds(CLOCK_MONOTONIC) - start) s"
+      + "  CPU \(seconds(CLOCK_PROCESS_CPUTIME_ID)) s  peak of the pool \(pool.statistics.peak >> 10) KB  sum \(sum)")
+}
+
 /// Writes to the standard output; a pipe may take a part at a time.
 func put(_ bytes: [UInt8]) {
   var rest = bytes[...]
@@ -73,6 +90,7 @@ func writePicture(width: Int, height: Int) {
 let arguments = CommandLine.arguments
 switch (arguments.dropFirst().first, arguments.count) {
 case ("read", 4): try read(arguments[2], eighths: Int(arguments[3]) ?? 8)
+case ("turn", 4): try turn(arguments[2], eighths: Int(arguments[3]) ?? 8)
 case ("picture", 4): writePicture(width: Int(arguments[2]) ?? 1, height: Int(arguments[3]) ?? 1)
-default: print("usage: JPEGBenchmarks read FILE EIGHTHS | picture WIDTH HEIGHT")
+default: print("usage: JPEGBenchmarks read | turn FILE EIGHTHS; JPEGBenchmarks picture WIDTH HEIGHT")
 }
