@@ -87,16 +87,21 @@ struct JPEGReferencePicture {
     let samples = jref_decode(file, file.count, UInt32(scale.eighths), &width, &height, &channels)!
     defer { free(samples) }
     (self.width, self.height) = (Int(width), Int(height))
+    pixels = Array(repeating: 255, count: 4 * self.width * self.height)
+    let step = Int(channels)
     for pixel in 0..<self.width * self.height {
-      let sample = { (channel: Int) in samples[pixel * Int(channels) + channel] }
-      switch channels {
-      case 1: pixels += [sample(0), sample(0), sample(0), 255]
-      case 3: pixels += [sample(0), sample(1), sample(2), 255]
-      default:
-        let light = (0..<4).map { Double(isInverted ? sample($0) : 255 - sample($0)) }
-        pixels += (0..<3).map { UInt8((light[$0] * light[3] / 255).rounded()) } + [255]
+      for channel in 0..<3 {
+        let sample = samples[pixel * step + (step == 1 ? 0 : channel)]
+        pixels[4 * pixel + channel] =
+          step < 4 ? sample : Self.light(sample, samples[pixel * step + 3], isInverted: isInverted)
       }
     }
+  }
+
+  /// What goes through an ink and black: the product of what each lets through.
+  private static func light(_ ink: UInt8, _ black: UInt8, isInverted: Bool) -> UInt8 {
+    let through = [ink, black].map { Double(isInverted ? $0 : 255 - $0) }
+    return UInt8((through[0] * through[1] / 255).rounded())
   }
 }
 
@@ -118,5 +123,6 @@ func readJPEG(
 /// The largest difference between two samples; nil if there are not as many.
 func largestDifference(_ one: [UInt8], _ other: [UInt8]) -> Int? {
   guard one.count == other.count else { return nil }
-  return zip(one, other).map { abs(Int($0) - Int($1)) }.max() ?? 0
+  if one == other { return 0 }
+  return zip(one, other).map { abs(Int($0) - Int($1)) }.max()
 }

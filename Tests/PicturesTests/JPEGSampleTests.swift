@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(
-    "within 2/255 of djpeg, inks within 3/255 of the formula, at every scale",
+    "within 2/255 of djpeg, inks within 3/255 of the formula, at several scales",
     arguments: [
       "grayscale_square", "hopper", "hopper_orientation_3", "hopper_orientation_6", "hopper_orientation_8",
       "pil_sample_cmyk", "progressive3", "ycck",
@@ -22,7 +22,7 @@ import Testing
     let file = try bytes("jpeg/\(name).jpg")
     let header = try JPEGHeader(BytesSource(file))
     let most = header.colors == .cmyk || header.colors == .ycck ? 3 : 2
-    for eighths in 1...8 {
+    for eighths in [1, 3, 8] {
       let scale = JPEGScale(eighths: eighths)
       let difference = try largestDifference(readJPEG(file, scale), JPEGReferencePicture(file, scale).pixels)
       #expect(try #require(difference) <= most, "at \(eighths) eighths")
