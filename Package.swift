@@ -37,8 +37,10 @@ let package = Package(
     // ISA-L is loaded at run time, so that neither a build nor a start needs it.
     .target(
       name: "CPNGRows", linkerSettings: [.linkedLibrary("z"), .linkedLibrary("dl", .when(platforms: [.linux]))]),
+    // So is libjpeg; a build without its headers reads no JPEG.
+    .target(name: "CJPEGRows", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(name: "CRowBlend"),
-    .target(name: "Pictures", dependencies: ["MemChunks", "CSpng", "CPNGRows"], swiftSettings: strict),
+    .target(name: "Pictures", dependencies: ["MemChunks", "CSpng", "CPNGRows", "CJPEGRows"], swiftSettings: strict),
     .target(name: "Cards", dependencies: ["Pictures", "CRowBlend", "CZlib", "CExpat"], swiftSettings: strict),
 
     // Programs.
@@ -54,7 +56,9 @@ let package = Package(
     .testTarget(name: "MemChunksTests", dependencies: ["MemChunks", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "MemoryLimitsTests", dependencies: ["MemoryLimits", "TestSupport", "CMemoryLimits"], swiftSettings: strict),
-    .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport", "CSpng"], swiftSettings: strict),
+    .target(name: "JPEGReference", path: "Tests/JPEGReference", linkerSettings: [.linkedLibrary("jpeg")]),
+    .testTarget(
+      name: "PicturesTests", dependencies: ["Pictures", "TestSupport", "CSpng", "JPEGReference"], swiftSettings: strict),
     .testTarget(
       name: "CardsTests", dependencies: ["Cards", "TestSupport", "CRowBlend", "CSpng", "CZlib"], swiftSettings: strict),
     .testTarget(

@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Speed is measured here and never in the test suite. The rivals are Foundation's NSCache and what people write
-// by hand: a dictionary behind a mutex. For rows of PNG files it is libspng.
+// by hand: a dictionary behind a mutex. For rows of PNG files it is libspng; for those of JPEG files, djpeg.
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
@@ -11,6 +11,14 @@ let package = Package(
     .executableTarget(
       name: "CoreBenchmarks",
       dependencies: [.product(name: "MemChunks", package: "MemChunk")],
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
+      ]),
+    .executableTarget(
+      name: "JPEGBenchmarks",
+      dependencies: [
+        .product(name: "MemChunks", package: "MemChunk"), .product(name: "Pictures", package: "MemChunk"),
+      ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
       ]),

@@ -13,9 +13,15 @@ public enum PictureError: Error, Sendable, Hashable {
   case empty(file: String)
   /// The file does not begin like a PNG file.
   case notPNG(file: String)
+  /// The file does not begin like a JPEG file.
+  case notJPEG(file: String)
+  /// The file is right, but of a kind that is not read.
+  case unsupported(file: String, kind: String)
+  /// A library of the system that this kind of file is read with cannot be used.
+  case libraryMissing(file: String, library: String, reason: String)
   /// The file ends at `place`, before the picture does.
   case truncated(file: String, place: String)
-  /// The file breaks the PNG specification at `place`.
+  /// The file breaks the specification of its format at `place`.
   case damaged(file: String, place: String, reason: String)
   /// The header asks for more pixels a side than the limit; nothing was decoded.
   case tooLarge(file: String, width: Int, height: Int, limit: Int)
@@ -39,10 +45,16 @@ extension PictureError: CustomStringConvertible {
       "\(file): the file is empty; export or copy it again"
     case .notPNG(let file):
       "\(file): this is not a PNG file; convert it to PNG first"
+    case .notJPEG(let file):
+      "\(file): this is not a JPEG file; convert it to JPEG first"
+    case .unsupported(let file, let kind):
+      "\(file): \(kind) is not read; save it as an ordinary file"
+    case .libraryMissing(let file, let library, let reason):
+      "\(file): cannot be read without \(library): \(reason); install it"
     case .truncated(let file, let place):
       "\(file): the file ends early, in \(place); export or copy it again"
     case .damaged(let file, let place, let reason):
-      "\(file): damaged PNG, in \(place): \(reason); export or copy it again"
+      "\(file): damaged, in \(place): \(reason); export or copy it again"
     case .tooLarge(let file, let width, let height, let limit):
       "\(file): \(width) x \(height) pixels is more than \(limit) a side; scale it down or raise the limit"
     case .changed(let file):

@@ -1,0 +1,16 @@
+/// A picture that is decoded row by row, from the top down: 8-bit RGBA with straight alpha, rows without gaps.
+///
+/// Belongs to one thread at a time.
+public protocol PictureRows: AnyObject {
+  /// Pixels in a row.
+  var width: Int { get }
+  /// Rows in the picture.
+  var height: Int { get }
+  /// What was wrong with the file, where it was passed over; nil as long as nothing was.
+  var warning: PictureError? { get }
+
+  /// Decodes the next row, nil after the last one; it is valid until the next call.
+  ///
+  /// - Throws: `PictureError` naming file, place and reason, and whatever the source throws.
+  func nextRow() throws -> UnsafeRawBufferPointer?
+}
