@@ -1,7 +1,7 @@
 // Coding coefficients as one sequential scan (ITU-T T.81, F.1.2), for libjpeg to decode at once.
 //
-// What is coded is never kept, so the codes are not made for it, but once for all: every symbol has one, and what photos
-// are mostly made of has one that a decoder finds in a single look.
+// What is coded is never kept, so the codes are not made for it, but once for all: every symbol has one, and what
+// photos are mostly made of has one that a decoder finds in a single look.
 #include "CJPEGRows.h"
 #include "zigzag.h"
 

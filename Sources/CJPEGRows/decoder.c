@@ -1,8 +1,8 @@
 // libjpeg's decoder with results instead of jumps.
 //
 // The library takes its memory from malloc and offers no other place; so what it takes is counted on the way, and a
-// picture that wants more than was promised is refused. Its own limit, `max_memory_to_use`, sees only whole pictures that
-// it would like to keep.
+// picture that wants more than was promised is refused. Its own limit, `max_memory_to_use`, sees only whole pictures
+// that it would like to keep.
 #include "library.h"
 
 #include <setjmp.h>

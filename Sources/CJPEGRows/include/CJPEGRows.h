@@ -62,8 +62,9 @@ size_t cjr_decoder_byte_count(void);
 /// result, `cjr_end` must follow.
 cjr_result cjr_begin(void *memory, const cjr_job *job);
 
-/// Decodes the next row into `row`: 4 bytes a pixel, red, green, blue and 255. With the last one, the end of the file is
-/// looked for. Where the decoder is not strict and the data have ended, the result is CJR_CUT_OFF; no more rows come then.
+/// Decodes the next row into `row`: 4 bytes a pixel, red, green, blue and 255. With the last one, the end of the file
+/// is looked for. Where the decoder is not strict and the data have ended, the result is CJR_CUT_OFF, and no more rows
+/// come.
 cjr_result cjr_row(cjr_decoder *decoder, uint8_t *row);
 
 /// Gives back what libjpeg took.
@@ -77,10 +78,10 @@ uint32_t cjr_width(const cjr_decoder *decoder);
 uint32_t cjr_height(const cjr_decoder *decoder);
 size_t cjr_taken_byte_count(const cjr_decoder *decoder);
 
-// MARK: Pictures in several scans (scan.c, baseline.c)
+// MARK: Pictures in several scans (tables.c, scan.c, baseline.c)
 
-/// How far a marker is that ends a scan's data: the index of its first byte, or `count` if there is none in these bytes. Bytes
-/// 0xff that are followed by 0 or a restart do not end it; one at the very end is not looked at.
+/// How far a marker is that ends a scan's data: the index of its first byte, or `count` if there is none in these
+/// bytes. Bytes 0xff that are followed by 0 or a restart do not end it; one at the very end is not looked at.
 size_t cjr_find_marker(const uint8_t *bytes, size_t count);
 
 /// A Huffman table for decoding.
@@ -179,8 +180,8 @@ enum {
 /// Begins a scan, and puts out the segment with its tables, CJR_TABLES_BYTES.
 void cjr_encode_begin(cjr_encoder *encoder, uint8_t *target);
 
-/// Codes a MCU of the row that the frame holds into `target`, which has room for CJR_MOST_MCU_BYTES, and returns how many
-/// bytes it took; -1 for a coefficient that no code can hold.
+/// Codes a MCU of the row that the frame holds into `target`, which has room for CJR_MOST_MCU_BYTES, and returns how
+/// many bytes it took; -1 for a coefficient that no code can hold.
 ptrdiff_t cjr_encode_mcu(cjr_encoder *encoder, const cjr_frame *frame, uint32_t column, uint8_t *target);
 
 /// Puts out the bits that are left, and the end of the picture; at most 20 bytes. Returns how many.
