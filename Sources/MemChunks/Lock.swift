@@ -13,10 +13,10 @@
 /// Not `Synchronization.Mutex`: the thread sanitizer does not know it on Linux and reports races that
 /// are none. Not recursive: nothing that runs user code, not even a release that could be the last,
 /// may happen while it is held.
-struct Lock: ~Copyable, @unchecked Sendable {
+package struct Lock: ~Copyable, @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-  init() {
+  package init() {
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
     let failure = pthread_mutex_init(mutex, nil)
@@ -34,9 +34,10 @@ struct Lock: ~Copyable, @unchecked Sendable {
   }
 
   func lock() { pthread_mutex_lock(mutex) }
+  func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
   func unlock() { pthread_mutex_unlock(mutex) }
 
-  func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+  package func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     lock()
     defer { unlock() }
     return try body()
