@@ -15,13 +15,18 @@ let package = Package(
     .library(name: "MemChunks", targets: ["MemChunks"]),
     .library(name: "Pictures", targets: ["Pictures"]),
     .library(name: "Cards", targets: ["Cards"]),
+    .library(name: "ChunkTrace", targets: ["ChunkTrace"]),
     .executable(name: "lifecards", targets: ["lifecards-tool"]),
+    .executable(name: "memchunk", targets: ["memchunk-tool"]),
   ],
   targets: [
     // The core. Builds alone: `swift build --target MemChunks` needs no system library.
     .target(name: "ChunkLedger", swiftSettings: strict),
     .target(name: "CMemChunks"),
     .target(name: "MemChunks", dependencies: ["ChunkLedger", "CMemChunks"], swiftSettings: strict),
+
+    // Recording, replaying, advising.
+    .target(name: "ChunkTrace", dependencies: ["MemChunks", "ChunkLedger"], swiftSettings: strict),
 
     // Pictures and documents.
     .systemLibrary(name: "CSpng", pkgConfig: "spng", providers: [.apt(["libspng-dev"]), .brew(["libspng"])]),
@@ -37,6 +42,7 @@ let package = Package(
     // Programs.
     .target(name: "ToolSupport", swiftSettings: strict),
     .executableTarget(name: "lifecards-tool", dependencies: ["Cards", "ToolSupport"], swiftSettings: strict),
+    .executableTarget(name: "memchunk-tool", dependencies: ["ChunkTrace", "ToolSupport"], swiftSettings: strict),
 
     // Tests.
     .target(name: "TestSupport", dependencies: ["MemChunks"], path: "Tests/TestSupport", swiftSettings: strict),
@@ -44,11 +50,12 @@ let package = Package(
       name: "ChunkLedgerModel", dependencies: ["ChunkLedger"], path: "Tests/ChunkLedgerModel", swiftSettings: strict),
     .testTarget(name: "ChunkLedgerTests", dependencies: ["ChunkLedger", "ChunkLedgerModel"], swiftSettings: strict),
     .testTarget(name: "MemChunksTests", dependencies: ["MemChunks", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "ChunkTraceTests", dependencies: ["ChunkTrace", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport", "CSpng"], swiftSettings: strict),
     .testTarget(
       name: "CardsTests", dependencies: ["Cards", "TestSupport", "CRowBlend", "CSpng", "CZlib"], swiftSettings: strict),
     .testTarget(
-      name: "ToolTests", dependencies: ["Cards", "ToolSupport", "TestSupport", "lifecards-tool"],
+      name: "ToolTests", dependencies: ["Cards", "ToolSupport", "TestSupport", "lifecards-tool", "memchunk-tool"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -9,7 +9,7 @@ import TestSupport
   import Darwin
 #endif
 
-/// The built program `lifecards`, which lies beside the tests.
+/// The built programs, which lie beside the tests; `lifecards` unless another is named.
 enum Program {
   /// What came of running it.
   struct Result {
@@ -46,7 +46,9 @@ enum Program {
     return path.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
   }()
 
-  static var path: String { "\(directory)/lifecards" }
+  static var path: String { path(of: "lifecards") }
+
+  static func path(of program: String) -> String { "\(directory)/\(program)" }
 
   /// Whether it is there; it is not where the tests run in another program.
   static var isBuilt: Bool { access(path, X_OK) == 0 }
@@ -54,6 +56,11 @@ enum Program {
   /// Runs the program to its end.
   static func run(_ arguments: [[UInt8]], output: Stream = .captured, error: Stream = .captured) -> Result {
     RunningProgram([Array(path.utf8)] + arguments, output: output, error: error).wait()
+  }
+
+  /// Runs another program to its end.
+  static func run(program: String, _ arguments: [String]) -> Result {
+    RunningProgram(([path(of: program)] + arguments).map { Array($0.utf8) }).wait()
   }
 
   static func run(_ arguments: String...) -> Result {
