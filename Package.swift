@@ -16,6 +16,7 @@ let package = Package(
     .library(name: "MemoryLimits", targets: ["MemoryLimits"]),
     .library(name: "Pictures", targets: ["Pictures"]),
     .library(name: "Cards", targets: ["Cards"]),
+    .library(name: "ChunkTrace", targets: ["ChunkTrace"]),
     .executable(name: "lifecards", targets: ["lifecards-tool"]),
     .executable(name: "memchunk", targets: ["memchunk-tool"]),
   ],
@@ -29,6 +30,9 @@ let package = Package(
     .target(name: "CMemoryLimits"),
     .target(
       name: "MemoryLimits", dependencies: ["MemChunks", "CMemChunks", "CMemoryLimits"], swiftSettings: strict),
+
+    // Recording, replaying, advising.
+    .target(name: "ChunkTrace", dependencies: ["MemChunks", "ChunkLedger"], swiftSettings: strict),
 
     // Pictures and documents.
     .systemLibrary(name: "CSpng", pkgConfig: "spng", providers: [.apt(["libspng-dev"]), .brew(["libspng"])]),
@@ -46,7 +50,8 @@ let package = Package(
     // Programs.
     .target(name: "ToolSupport", swiftSettings: strict),
     .executableTarget(name: "lifecards-tool", dependencies: ["Cards", "ToolSupport"], swiftSettings: strict),
-    .executableTarget(name: "memchunk-tool", dependencies: ["MemoryLimits", "ToolSupport"], swiftSettings: strict),
+    .executableTarget(
+      name: "memchunk-tool", dependencies: ["MemoryLimits", "ChunkTrace", "ToolSupport"], swiftSettings: strict),
 
     // Tests.
     .target(name: "TestSupport", dependencies: ["MemChunks"], path: "Tests/TestSupport", swiftSettings: strict),
@@ -56,6 +61,7 @@ let package = Package(
     .testTarget(name: "MemChunksTests", dependencies: ["MemChunks", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "MemoryLimitsTests", dependencies: ["MemoryLimits", "TestSupport", "CMemoryLimits"], swiftSettings: strict),
+    .testTarget(name: "ChunkTraceTests", dependencies: ["ChunkTrace", "TestSupport"], swiftSettings: strict),
     .target(name: "JPEGReference", path: "Tests/JPEGReference", linkerSettings: [.linkedLibrary("jpeg")]),
     .testTarget(
       name: "PicturesTests", dependencies: ["Pictures", "TestSupport", "CSpng", "JPEGReference"], swiftSettings: strict),

@@ -128,10 +128,14 @@ extension Ledger {
 
   /// A chunk of no bytes stays out of the line: freeing it makes no room.
   mutating func enterHeap(_ slot: Slot, _ use: ChunkUse) {
-    let entry = entries[slot.index]
     entries[slot.index].lookedAt = use.stamp
+    enterHeap(slot, key: order.key(for: use, size: entries[slot.index].size))
+  }
+
+  mutating func enterHeap(_ slot: Slot, key: UInt64) {
+    let entry = entries[slot.index]
     guard entry.size > 0 else { return }
-    groups[entry.group.index].heap.insert(slot, key: order.key(for: use, size: entry.size), &positions)
+    groups[entry.group.index].heap.insert(slot, key: key, &positions)
     groups[entry.group.index].heapBytes += entry.size
     entries[slot.index].standing = .inHeap
   }

@@ -35,6 +35,7 @@ extension Ledger {
   mutating func claimNext<Owner: LedgerOwner & ~Copyable>(
     _ look: inout Look, in only: GroupIndex?, _ owner: inout Owner
   ) -> Slot? {
+    renewKeys(owner)
     while let group = only.map({ isOpen($0.index, look) ? $0.index : nil }) ?? groupToLookAt(look, owner) {
       let least = groups[group].heap.least!
       let slot = least.slot
@@ -83,7 +84,8 @@ extension Ledger {
     for key in look.keys { order.chose(key: key) }
   }
 
-  mutating func takeBack<Owner: LedgerOwner & ~Copyable>(_ slot: Slot, _ owner: inout Owner) {
+  /// Takes a claim back. The chunk stands in line where it stood: having been looked at is no use.
+  mutating func takeBack<Owner: LedgerOwner & ~Copyable>(_ slot: Slot, key: UInt64, _ owner: inout Owner) {
     owner.unclaim(slot)
     let entry = entries[slot.index]
     entries[slot.index].state = .ready
@@ -91,7 +93,7 @@ extension Ledger {
     ready += entry.size
     groups[entry.group.index].freeing -= entry.size
     groups[entry.group.index].ready += entry.size
-    enterHeap(slot, owner.use(of: slot))
+    enterHeap(slot, key: key)
   }
 
   /// The most that claiming could bring.

@@ -28,11 +28,14 @@ package struct ChunkUse: Sendable {
   package var uses: UInt64
   /// What generating it took when it was last generated, in nanoseconds.
   package var cost: UInt64
+  /// The chunk's number, for orders that want requests; 0 for none.
+  package var number: UInt32
 
-  package init(stamp: UInt64, uses: UInt64 = 0, cost: UInt64 = 0) {
+  package init(stamp: UInt64, uses: UInt64 = 0, cost: UInt64 = 0, number: UInt32 = 0) {
     self.stamp = stamp
     self.uses = uses
     self.cost = cost
+    self.number = number
   }
 }
 

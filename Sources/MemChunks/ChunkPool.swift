@@ -20,13 +20,17 @@ public final class ChunkPool: Sendable {
   let ownGroup: ChunkGroup
 
   /// Makes an empty pool. Reserves no memory.
-  public convenience init(budget: ByteCount) {
-    self.init(budget: budget, time: mc_monotonic_nanoseconds)
+  ///
+  /// - Parameters:
+  ///   - budget: the hard limit on everything counted.
+  ///   - policy: which chunks go first when room is needed.
+  public convenience init(budget: ByteCount, policy: EvictPolicy = .lru) {
+    self.init(budget: budget, policy: policy, time: mc_monotonic_nanoseconds)
   }
 
   /// Makes a pool with a clock of the caller's, in nanoseconds, for tests.
-  package init(budget: ByteCount, time: @escaping @Sendable () -> UInt64) {
-    core = PoolCore(budget: budget.bytes, time: time)
+  package init(budget: ByteCount, policy: EvictPolicy = .lru, time: @escaping @Sendable () -> UInt64) {
+    core = PoolCore(budget: budget.bytes, order: policy.makeOrder(), time: time)
     ownGroup = ChunkGroup(own: core)
   }
 

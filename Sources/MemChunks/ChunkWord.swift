@@ -1,7 +1,7 @@
 /// The layout of a chunk's atomic word.
 ///
-///      63 ........ 40 | 39 ....... 24 | 23 ....... 8 | 7, 6 |   5    |   4  |   3     |     2      |   1    |   0
-///      uses           | users, lane 1 | users, lane 0|      | folded | lane | retired | scope park | parked | ready
+///      63 ........ 40 | 39 ....... 24 | 23 ....... 8 | 7 |    6    |   5    |   4  |   3     |     2      |   1    |   0
+///      uses           | users, lane 1 | users, lane 0|   | watched | folded | lane | retired | scope park | parked | ready
 ///
 /// One addition counts a use and its user, one subtraction ends it. Each field has a guard bit on top: a word in
 /// which a guard is set takes the slow path, which folds the field, here before 32 768 users at once could spill into the
@@ -26,6 +26,8 @@ enum ChunkWord {
   @usableFromInline static let lane: UInt64 = 1 << laneShift
   /// Some users are counted in the books.
   static let folded: UInt64 = 1 << 5
+  /// Hits are reported: a recorder or the order of victims wants to hear of them.
+  @usableFromInline static let watched: UInt64 = 1 << 6
   static let notices = parked | retired | folded
 
   @usableFromInline static let oneUse: UInt64 = 1 << 40
@@ -39,9 +41,9 @@ enum ChunkWord {
   static let fewUsers = 1 << 13
 
   /// What must be exactly "ready" for a touch to be a hit.
-  @usableFromInline static let touchMask = ready | usesGuard
+  @usableFromInline static let touchMask = ready | usesGuard | watched
   /// What must be exactly "ready, in this lane" for a scope to be a hit.
-  @usableFromInline static let scopeMask = ready | lane | usesGuard | usersGuards
+  @usableFromInline static let scopeMask = ready | lane | usesGuard | usersGuards | watched
 
   @inlinable
   static func oneUser(_ lane: UInt64) -> UInt64 { 1 &<< (8 &+ 16 &* lane) }
@@ -70,6 +72,8 @@ struct ChunkBooks {
   var cost: UInt64 = 0
   /// The pool's count of freed bytes when room was made with this chunk; 0 for never.
   var freedAt: UInt64 = 0
+  /// What the chunk is called where requests are listened to; 0 where nobody did yet.
+  var number: UInt32 = 0
 
   var hasSlot: Bool { slots.0 >= 0 || slots.1 >= 0 }
 

@@ -34,6 +34,7 @@ package struct Lock: ~Copyable, @unchecked Sendable {
   }
 
   package func lock() { pthread_mutex_lock(mutex) }
+  func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
   package func unlock() { pthread_mutex_unlock(mutex) }
 
   package func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {

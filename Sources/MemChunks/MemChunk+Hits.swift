@@ -37,7 +37,9 @@ extension MemChunk {
       ChunkWord.oneUse | ChunkWord.oneUser(lane), ordering: .acquiringAndReleasing
     ).oldValue
     mc_thread_current()!.pointee.scopes &+= 1
-    if old & ChunkWord.scopeMask == ChunkWord.ready | lane &<< ChunkWord.laneShift { return lane }
+    if old & ChunkWord.scopeMask == ChunkWord.ready | lane &<< ChunkWord.laneShift || hitIsWatched(old, lane) {
+      return lane
+    }
     leaveScope(lane)
     return nil
   }
@@ -70,7 +72,9 @@ extension MemChunk {
     let old = word.wrappingAdd(
       ChunkWord.oneUse | ChunkWord.oneUser(lane), ordering: .acquiringAndReleasing
     ).oldValue
-    if old & ChunkWord.scopeMask == ChunkWord.ready | lane &<< ChunkWord.laneShift { return Int(lane) }
+    if old & ChunkWord.scopeMask == ChunkWord.ready | lane &<< ChunkWord.laneShift || hitIsWatched(old, lane) {
+      return Int(lane)
+    }
     leaveToken(Int(lane))
     return nil
   }
@@ -79,6 +83,23 @@ extension MemChunk {
     let old = word.wrappingSubtract(ChunkWord.oneUser(UInt64(lane)), ordering: .acquiringAndReleasing).oldValue
     tokens.wrappingSubtract(1, ordering: .acquiringAndReleasing)
     if old & ChunkWord.notices != 0 { useEnded(lane, old, byToken: true) }
+  }
+
+  /// Whether the word that a touch found is a hit's after all, only that hits are watched. Reports it then.
+  @usableFromInline
+  final func hitIsWatched(_ old: UInt64) -> Bool {
+    guard old & ChunkWord.touchMask == ChunkWord.ready | ChunkWord.watched else { return false }
+    reportHit()
+    return true
+  }
+
+  /// The same of a scope or a token in a lane.
+  @usableFromInline
+  final func hitIsWatched(_ old: UInt64, _ lane: UInt64) -> Bool {
+    let hit = ChunkWord.ready | ChunkWord.watched | lane &<< ChunkWord.laneShift
+    guard old & ChunkWord.scopeMask == hit else { return false }
+    reportHit()
+    return true
   }
 
   /// A use ended that somebody wants to hear of. Takes the lock only if it matters.

@@ -139,7 +139,7 @@ open class MemChunk: @unchecked Sendable {
   public final func ensureReady(waitingUpTo limit: Duration? = nil) throws(ChunkError) {
     touch()
     let old = word.wrappingAdd(ChunkWord.oneUse, ordering: .acquiringAndReleasing).oldValue
-    if old & ChunkWord.touchMask == ChunkWord.ready { return }
+    if old & ChunkWord.touchMask == ChunkWord.ready || hitIsWatched(old) { return }
     try obtain(.touch, limit)
   }
 

@@ -60,6 +60,7 @@ extension PoolCore {
     chunk.books.version &+= 1
     queue.mark(chunk)
     table.clear(slot)
+    noteFreed(chunk, slot, reason)
     // Nobody adds them up any more once the chunk has no seat.
     addUses(of: chunk)
     tallies.frees += 1

@@ -134,6 +134,7 @@ extension PoolCore {
     chunk.books.cost = cost
     close(generation)
     chunk.stamp.store(RecencyClock.advance(clock), ordering: .relaxed)
+    noteRequest(for: chunk, size, isPrefetch: request.purpose == .prefetch)
     ledger.settle(slot, size: size, use: table.use(of: slot))
 
     // What the last product's end was to be noticed for is over.
@@ -160,6 +161,7 @@ extension PoolCore {
     tallies.timeGenerating &+= cost
     note(generated: chunk, size, cost, &after)
     for joiner in joiners {
+      noteHit(of: chunk)
       if joiner.chunks.count == 1 {
         deliver(.ready, to: joiner, &after)
       } else {

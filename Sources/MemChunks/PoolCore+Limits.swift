@@ -15,6 +15,7 @@ extension PoolCore {
   func setBudget(_ bytes: Int) {
     locked { after in
       self.ledger.setBudget(bytes)
+      self.noteBudget()
       self.queue.markAll()
       self.updateKeepLimit()
       self.dropSurplus(for: 0, &after)
@@ -107,6 +108,7 @@ extension PoolCore {
 
   /// Done whenever the pool does something slow on behalf of somebody.
   func visit(_ after: inout Aftermath) {
+    drainHits()
     let now = time()
     ages.note(stamp: RecencyClock.advance(clock), at: now)
     if pressure.recover(now: now) { updateKeepLimit() }

@@ -16,7 +16,7 @@ final class PoolCore: @unchecked Sendable {
   private let forks: UInt32
 
   // Guarded by the lock, which already excludes what the compiler would check at every access.
-  @exclusivity(unchecked) var ledger: Ledger<LeastRecentlyUsed>
+  @exclusivity(unchecked) var ledger: Ledger<PoolOrder>
   @exclusivity(unchecked) var table: ChunkTable
   @exclusivity(unchecked) var arena = Arena()
   @exclusivity(unchecked) var queue = WaitingQueue()
@@ -37,19 +37,25 @@ final class PoolCore: @unchecked Sendable {
   @exclusivity(unchecked) var groups: [GroupBook] = []
   @exclusivity(unchecked) var workers = WorkerBook()
   @exclusivity(unchecked) var observer: (@Sendable (PoolEvent) -> Void)?
+  /// Made when somebody first wants to hear of hits, before the first chunk is watched, and kept: hits read it without the
+  /// lock.
+  @exclusivity(unchecked) var hits: HitBuffer?
+  /// Who hears of requests.
+  @exclusivity(unchecked) var requests = RequestBook()
   /// Chunks discarded while they were generated: they go at the pool's next visit, if unused.
   @exclusivity(unchecked) var lingering: [MemChunk] = []
   @exclusivity(unchecked) var companions: [any PoolCompanion] = []
   @exclusivity(unchecked) var isClosed = false
 
-  init(budget: Int, time: @escaping @Sendable () -> UInt64) {
+  init(budget: Int, order: PoolOrder, time: @escaping @Sendable () -> UInt64) {
     mc_watch_forks()
     forks = mc_fork_count()
     let line = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
     clock = line.initializeMemory(as: Atomic<UInt64>.self, to: Atomic(RecencyClock.step))
     self.time = time
-    ledger = Ledger(budget: budget, pageSize: mc_page_size(), order: LeastRecentlyUsed())
+    ledger = Ledger(budget: budget, pageSize: mc_page_size(), order: order)
     table = ChunkTable(clock: clock)
+    if order.wantsRequests { watchHits(true) }
   }
 
   deinit {
@@ -78,7 +84,9 @@ final class PoolCore: @unchecked Sendable {
     lock.lock()
     let result = body(&after)
     close(&after)
+    let sink = requests.sinkToFlush()
     lock.unlock()
+    sink?.flush()
     if !after.isEmpty { finish(consume after) }
     return result
   }

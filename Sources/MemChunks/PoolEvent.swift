@@ -17,7 +17,7 @@ public enum PoolEvent: Sendable {
 }
 
 /// Why a product was freed.
-public enum FreeReason: String, Sendable {
+public enum FreeReason: String, Sendable, CaseIterable {
   /// To make room for another.
   case room
   /// It lay above a limit that was lowered: the keep limit, a group's, the budget.

@@ -11,7 +11,7 @@ extension MemChunk {
   public final func ensureReady(waitingUpTo limit: Duration? = nil) async throws {
     touch()
     let old = word.wrappingAdd(ChunkWord.oneUse, ordering: .acquiringAndReleasing).oldValue
-    if old & ChunkWord.touchMask == ChunkWord.ready { return }
+    if old & ChunkWord.touchMask == ChunkWord.ready || hitIsWatched(old) { return }
     _ = try await core.obtainForTask([self], .touch, limit)
   }
 

@@ -7,7 +7,7 @@ enum Memchunk {
   /// What can be asked, in the order of the help; each has a file of its own.
   static var commands: [any Command.Type] {
     [
-      DoctorCommand.self
+      DoctorCommand.self, ReplayCommand.self, CurveCommand.self, AdviseCommand.self,
     ]
   }
 

@@ -9,7 +9,7 @@ import TestSupport
   import Darwin
 #endif
 
-/// The built program `lifecards`, which lies beside the tests.
+/// The built programs, which lie beside the tests; `lifecards` unless another is named.
 enum Program {
   /// What came of running it.
   struct Result {
@@ -57,6 +57,11 @@ enum Program {
   /// Runs the program to its end.
   static func run(_ arguments: [[UInt8]], output: Stream = .captured, error: Stream = .captured) -> Result {
     RunningProgram([Array(path.utf8)] + arguments, output: output, error: error).wait()
+  }
+
+  /// Runs another program to its end.
+  static func run(program: String, _ arguments: [String]) -> Result {
+    RunningProgram(([path(of: program)] + arguments).map { Array($0.utf8) }).wait()
   }
 
   static func run(_ arguments: String...) -> Result {

@@ -1,0 +1,119 @@
+public import MemChunks
+
+/// Writes down every request of a pool, hits too, for replaying them later.
+///
+///     let recorder = try TraceRecorder(of: pool, to: "session.trace")
+///     ...
+///     try recorder.close()
+///
+/// A hit costs some nanoseconds more while a recorder is attached: it puts the chunk's number into the pool's bounded buffer,
+/// which is emptied at every miss and when it is full. Where several threads hit at once a full buffer, hits are dropped; how
+/// many is in the file. Written are blocks of 64 KB, by whichever thread filled one, and never under the pool's lock. What a
+/// process that is killed leaves behind can be read but for the last block.
+///
+/// A pool has one recorder at most; a new one takes the place of the last. May be used from any thread.
+public final class TraceRecorder: RequestSink, @unchecked Sendable {
+  private let pool: ChunkPool
+  private let file: String
+  /// Guards what is noted; taken under the pool's lock, and held for a few steps.
+  private let noting = Lock()
+  private var notes: [UInt8] = []
+  private var lastTime: UInt64
+  private var named: Set<UInt32> = []
+  /// Guards the file, so that blocks are written in the order in which they were noted. Never taken inside `noting`.
+  private let writing = Lock()
+  private var descriptor: OutputFile?
+  private var failure: TraceError?
+
+  private static let blockSize = 1 << 16
+
+  /// Attaches a recorder to a pool, which it keeps, and begins a file.
+  ///
+  /// - Parameter path: is replaced if it exists.
+  /// - Throws: `TraceError.cannotWrite`.
+  public init(of pool: ChunkPool, to path: String) throws(TraceError) {
+    self.pool = pool
+    file = path
+    lastTime = 0
+    let descriptor = try OutputFile(path)
+    try descriptor.write(TraceFormat.magic + [UInt8(TraceFormat.version)])
+    self.descriptor = descriptor
+    pool.setRequestSink(self)
+  }
+
+  /// Detaches the recorder and ends the file. A second call does nothing.
+  ///
+  /// - Throws: `TraceError.cannotWrite`, also of what could not be written before.
+  public func close() throws(TraceError) {
+    pool.removeRequestSink(self)
+    flush()
+    try writing.withLock { () throws(TraceError) in
+      defer { descriptor = nil }
+      if let failure { throw failure }
+      try descriptor?.write(TraceFormat.head(of: []))
+    }
+  }
+
+  // MARK: RequestSink
+
+  package func note(_ event: RequestEvent, at nanoseconds: UInt64) -> Bool {
+    noting.withLock {
+      switch event {
+      case .named(let number, let label, let group): name(number, label, group)
+      case .hit(let number): begin(.hit, UInt64(number))
+      case .generated(let number, let size, let cost, let isPrefetch):
+        begin(isPrefetch ? .prefetched : .generated, UInt64(number))
+        TraceFormat.append(UInt64(size), to: &notes)
+        TraceFormat.append(cost, to: &notes)
+        append(time: nanoseconds)
+      case .ready(let number, let size, let cost):
+        begin(.ready, UInt64(number))
+        TraceFormat.append(UInt64(size), to: &notes)
+        TraceFormat.append(cost, to: &notes)
+      case .freed(let number, let reason):
+        begin(.freed, UInt64(number))
+        TraceFormat.append(UInt64(FreeReason.allCases.firstIndex(of: reason)!), to: &notes)
+        append(time: nanoseconds)
+      case .dropped(let hits): begin(.dropped, UInt64(hits))
+      case .budget(let bytes):
+        begin(.budget, UInt64(max(0, bytes)))
+        append(time: nanoseconds)
+      }
+      return notes.count >= Self.blockSize
+    }
+  }
+
+  package func flush() {
+    writing.withLock {
+      let payload = noting.withLock { () -> [UInt8] in
+        defer { notes = [] }
+        return notes
+      }
+      guard !payload.isEmpty, failure == nil, let descriptor else { return }
+      do throws(TraceError) {
+        try descriptor.write(TraceFormat.head(of: payload) + payload)
+      } catch {
+        // Told at the end: recording must not get in the way of what is recorded.
+        failure = error
+      }
+    }
+  }
+
+  private func begin(_ kind: TraceFormat.Kind, _ subject: UInt64) {
+    TraceFormat.append(subject << 3 | kind.rawValue, to: &notes)
+  }
+
+  private func name(_ number: UInt32, _ label: String, _ group: String) {
+    guard named.insert(number).inserted, !label.isEmpty || !group.isEmpty else { return }
+    begin(.named, UInt64(number))
+    // Long labels say nothing more, and a block must hold whole events.
+    TraceFormat.append(String(label.prefix(200)), to: &notes)
+    TraceFormat.append(String(group.prefix(200)), to: &notes)
+  }
+
+  private func append(time: UInt64) {
+    let passed = lastTime == 0 || time < lastTime ? 0 : (time - lastTime) / 1_000
+    TraceFormat.append(passed, to: &notes)
+    lastTime = lastTime == 0 || time < lastTime ? time : lastTime + passed * 1_000
+  }
+}

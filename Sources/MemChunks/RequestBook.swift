@@ -1,0 +1,165 @@
+import ChunkLedger
+import Synchronization
+
+/// Who wants to hear of requests: the order of victims, a recorder. Guarded by the pool's lock.
+struct RequestBook {
+  var isWatching = false
+  fileprivate var sink: (any RequestSink)?
+  fileprivate var mustFlush = false
+  /// Chunks are numbered when somebody first hears of them.
+  private var lastNumber: UInt32 = 0
+  /// Where the numbered chunks sit that are ready.
+  fileprivate(set) var slots: [UInt32: Slot] = [:]
+
+  mutating func nextNumber() -> UInt32 {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  mutating func sinkToFlush() -> (any RequestSink)? {
+    guard mustFlush else { return nil }
+    mustFlush = false
+    return sink
+  }
+}
+
+/// What a recorder hears of a pool.
+package enum RequestEvent: Sendable {
+  /// A chunk is called by this number from now on.
+  case named(number: UInt32, label: String, group: String)
+  /// A use found the product ready.
+  case hit(number: UInt32)
+  /// A product was made for a use: its bytes, and what that took in nanoseconds.
+  case generated(number: UInt32, size: Int, nanoseconds: UInt64, isPrefetch: Bool)
+  /// A product was there when recording began.
+  case ready(number: UInt32, size: Int, nanoseconds: UInt64)
+  /// A product was freed.
+  case freed(number: UInt32, reason: FreeReason)
+  /// So many hits found no place in the buffer.
+  case dropped(hits: Int)
+  /// The budget is so many bytes.
+  case budget(Int)
+}
+
+/// A recorder of requests.
+package protocol RequestSink: AnyObject, Sendable {
+  /// Takes an event down. Called under the pool's lock, in the order of events: must be quick and run nothing of the user's.
+  /// True when `flush` should be called.
+  func note(_ event: RequestEvent, at nanoseconds: UInt64) -> Bool
+
+  /// Writes down what was noted. Called without the lock, by several threads at once.
+  func flush()
+}
+
+extension ChunkPool {
+  /// Has a recorder hear of requests from now on, in place of the last one.
+  package func setRequestSink(_ sink: any RequestSink) {
+    core.locked { after in
+      self.core.drainHits()
+      if let old = self.core.requests.sink { after.releases.append(old) }
+      self.core.requests.sink = sink
+      self.core.watchHits(true)
+      self.core.noteBudget()
+      self.core.tellReadyChunks()
+    }
+  }
+
+  /// Tells a recorder of the hits until now, and then nothing more.
+  package func removeRequestSink(_ sink: any RequestSink) {
+    core.locked { after in
+      self.core.drainHits()
+      guard self.core.requests.sink === sink else { return }
+      after.releases.append(sink)
+      self.core.requests.sink = nil
+      self.core.watchHits(self.core.ledger.wantsRequests)
+    }
+  }
+}
+
+extension PoolCore {
+  /// Tells the recorder, if there is one. Under the lock.
+  private func tell(_ event: RequestEvent) {
+    guard let sink = requests.sink else { return }
+    if sink.note(event, at: time()) { requests.mustFlush = true }
+  }
+
+  func noteBudget() { tell(.budget(ledger.budget)) }
+
+  /// A product was made; before it is in line.
+  func noteRequest(for chunk: MemChunk, _ size: Int, isPrefetch: Bool) {
+    guard requests.isWatching else {
+      chunk.word.bitwiseAnd(~ChunkWord.watched, ordering: .acquiringAndReleasing)
+      return
+    }
+    chunk.word.bitwiseOr(ChunkWord.watched, ordering: .acquiringAndReleasing)
+    number(chunk)
+    tell(
+      .generated(number: chunk.books.number, size: size, nanoseconds: chunk.books.cost, isPrefetch: isPrefetch))
+    guard !isPrefetch else { return }
+    ledger.note(number: chunk.books.number, size: size, cost: chunk.books.cost)
+  }
+
+  /// A use found the product ready.
+  func noteHit(of chunk: MemChunk) {
+    guard requests.isWatching, chunk.books.number != 0 else { return }
+    tell(.hit(number: chunk.books.number))
+    guard let slot = requests.slots[chunk.books.number] else { return }
+    ledger.note(
+      number: chunk.books.number, size: ledger.size(of: slot), cost: chunk.books.cost)
+  }
+
+  /// A product has gone.
+  func noteFreed(_ chunk: MemChunk, _ slot: Slot, _ reason: FreeReason) {
+    guard chunk.books.number != 0 else { return }
+    // It may have a newer product in another slot.
+    if requests.slots[chunk.books.number] == slot { requests.slots[chunk.books.number] = nil }
+    tell(.freed(number: chunk.books.number, reason: reason))
+  }
+
+  /// Gives a chunk its number, and remembers where it sits now.
+  private func number(_ chunk: MemChunk) {
+    if chunk.books.number == 0 { chunk.books.number = requests.nextNumber() }
+    let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
+    requests.slots[chunk.books.number] = Slot(Int(chunk.books[lane]))
+    tell(.named(number: chunk.books.number, label: chunk.label, group: chunk.group.label))
+  }
+
+  func watchHits(_ watches: Bool) {
+    if watches, hits == nil { hits = HitBuffer() }
+    requests.isWatching = watches
+    for seat in table.seats {
+      seat.chunk?._withUnsafeGuaranteedRef { chunk in
+        if watches {
+          if chunk.books.number == 0 { number(chunk) }
+          chunk.word.bitwiseOr(ChunkWord.watched, ordering: .acquiringAndReleasing)
+        } else {
+          chunk.word.bitwiseAnd(~ChunkWord.watched, ordering: .acquiringAndReleasing)
+        }
+      }
+    }
+  }
+
+  /// A recorder that comes late is told of what is ready.
+  fileprivate func tellReadyChunks() {
+    for (number, slot) in requests.slots {
+      table.seats[slot.index].chunk?._withUnsafeGuaranteedRef { chunk in
+        tell(.named(number: number, label: chunk.label, group: chunk.group.label))
+        tell(.ready(number: number, size: ledger.size(of: slot), nanoseconds: chunk.books.cost))
+      }
+    }
+  }
+
+  /// Tells of the hits until now. Under the lock, before anything is decided.
+  func drainHits() {
+    guard let hits = hits else { return }
+    hits.drain { number in
+      guard let slot = requests.slots[number], let seat = table.seats[slot.index].chunk else {
+        // It has been freed since.
+        return tell(.hit(number: number))
+      }
+      seat._withUnsafeGuaranteedRef { noteHit(of: $0) }
+    }
+    let dropped = hits.dropped.exchange(0, ordering: .relaxed)
+    if dropped > 0 { tell(.dropped(hits: Int(dropped))) }
+  }
+}

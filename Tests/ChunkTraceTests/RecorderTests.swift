@@ -1,0 +1,105 @@
+import ChunkTrace
+import MemChunks
+import TestSupport
+import Testing
+
+/// What a recorder writes down is what the pool was asked for.
+@Suite struct RecorderTests {
+  private let directory = TemporaryDirectory()
+
+  private func record(_ body: (ChunkPool, [ValueChunk<Int>]) throws -> Void) throws -> String {
+    let path = directory.file("session.trace")
+    let clock = ManualClock()
+    let pool = ChunkPool(budget: .bytes(100), time: clock.read)
+    let recorder = try TraceRecorder(of: pool, to: path)
+    let chunks = (0..<5).map { index in
+      ValueChunk(in: pool, label: "chunk \(index)", size: 10 * index + 10) {
+        clock.advance(by: .microseconds(100 * index + 100))
+        return index
+      }
+    }
+    try body(pool, chunks)
+    try recorder.close()
+    withExtendedLifetime(chunks) {}
+    return path
+  }
+
+  @Test func hitsAndMissesAreThereInTheirOrder() throws {
+    let path = try record { _, chunks in
+      for index in [0, 1, 0, 4, 3, 0, 0, 2, 1] { try chunks[index].ensureReady() }
+      try chunks[1].withReady { _ in }
+      let pin = try chunks[1].pin()
+      withExtendedLifetime(pin) {}
+    }
+    let file = try TraceFile(path)
+    let labels = file.trace.requests.map { file.trace.objects[Int($0)].label }
+    #expect(labels == [0, 1, 0, 4, 3, 0, 0, 2, 1, 1, 1].map { "chunk \($0)" })
+    for object in file.trace.objects {
+      let index = Int(object.label.suffix(1))!
+      #expect(object.size == 10 * index + 10)
+      #expect(object.cost == UInt64(100_000 * index + 100_000))
+    }
+    #expect(file.budget == 100)
+    #expect(file.droppedHits == 0)
+  }
+
+  @Test("a replay at the budget of the recording generates as often as the pool did")
+  func replayed() throws {
+    var random = SeededGenerator(seed: 5)
+    var generations = 0
+    let path = try record { pool, chunks in
+      for _ in 0..<3_000 { try chunks.randomElement(using: &random)!.ensureReady() }
+      generations = pool.statistics.generations
+    }
+    let file = try TraceFile(path)
+    #expect(file.trace.requests.count == 3_000)
+    #expect(file.trace.replay(.lru, budget: 100).misses == generations)
+    #expect(file.generations == generations)
+  }
+
+  @Test func whatWasReadyBeforeIsKnown() throws {
+    let pool = ChunkPool(budget: .bytes(100))
+    let chunk = ValueChunk(in: pool, label: "early", size: 30) { 1 }
+    try chunk.ensureReady()
+    let path = directory.file("late.trace")
+    let recorder = try TraceRecorder(of: pool, to: path)
+    try chunk.ensureReady()
+    try recorder.close()
+    // Not recorded any more.
+    try chunk.ensureReady()
+    let trace = try TraceFile(path).trace
+    #expect(trace.objects.map(\.label) == ["early"] && trace.objects.map(\.size) == [30])
+    #expect(trace.requests.count == 1)
+  }
+
+  @Test func aMillionHitsTakeFewBytes() throws {
+    let path = try record { _, chunks in
+      for step in 0..<1_000_000 { try chunks[step & 1].ensureReady() }
+    }
+    #expect(try TraceFile(path).trace.requests.count == 1_000_000)
+    #expect(readFile(path)!.count < 12_000_000)
+  }
+
+  @Test("threads that hit at once lose no hit that is not counted")
+  func threads() throws {
+    let path = directory.file("threads.trace")
+    let pool = ChunkPool(budget: .bytes(1_000))
+    let recorder = try TraceRecorder(of: pool, to: path)
+    let chunks = (0..<8).map { index in ValueChunk(in: pool, size: 10) { index } }
+    for chunk in chunks { try chunk.ensureReady() }
+    let threads = (0..<4).map { thread in
+      TestThread { for step in 0..<20_000 { try? chunks[(step + thread) % 8].ensureReady() } }
+    }
+    for thread in threads { thread.join() }
+    try recorder.close()
+    let file = try TraceFile(path)
+    #expect(file.trace.requests.count + file.droppedHits == 80_008)
+    withExtendedLifetime(chunks) {}
+  }
+
+  @Test func aPlaceThatCannotBeWrittenIsNamed() throws {
+    let path = directory.file("missing/session.trace")
+    let pool = ChunkPool(budget: .bytes(100))
+    #expect { try TraceRecorder(of: pool, to: path) } throws: { "\($0)".contains(path) }
+  }
+}
