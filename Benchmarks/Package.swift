@@ -10,7 +10,9 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "CoreBenchmarks",
-      dependencies: [.product(name: "MemChunks", package: "MemChunk")],
+      dependencies: [
+        .product(name: "MemChunks", package: "MemChunk"), .product(name: "ChunkTrace", package: "MemChunk"),
+      ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
       ]),
