@@ -5,8 +5,11 @@ import Synchronization
 // What a request holds for whoever asked, before they have the answer.
 extension PoolCore {
   /// Adds the request as a user of chunks that are ready. Under the lock, so they stay ready.
+  ///
+  /// Nothing is held for a task that was cancelled: its worker would let go of it only some time after others saw the
+  /// product, which they may want to be gone.
   func hold(_ request: Request, _ indices: some Sequence<Int>) {
-    guard request.purpose.holds else { return }
+    guard request.purpose.holds, !request.isAbandoned else { return }
     for index in indices {
       request.lanes[index] = hold(request.chunks[index], request.purpose)
       request.held.append(index)

@@ -117,11 +117,7 @@ extension PoolCore {
     switch step {
     case .wait: return
     case .ready, .failed:
-      // Given up meanwhile: nobody takes what it holds, and somebody may wait for it.
-      guard !request.isDecided else {
-        unholdAll(request, &after)
-        return serve(&after)
-      }
+      guard !request.isDecided else { return }
       request.isDecided = true
       request.delivered = step
       after.answered.append(request)
@@ -168,7 +164,8 @@ extension PoolCore {
     }
   }
 
-  /// Nobody waits for the request any more. If a worker has it, it lets go of everything when it is done.
+  /// Nobody waits for the request any more. What it holds is let go of, even if a worker is still busy with it: nobody takes
+  /// it, and somebody may wait for it.
   private func answer(_ request: Request, _ error: ChunkError, _ after: inout Aftermath) {
     guard !request.isDecided else { return }
     request.isDecided = true
@@ -176,6 +173,8 @@ extension PoolCore {
     leavePlace(request)
     request.delivered = .failed(error)
     after.answered.append(request)
+    unholdAll(request, &after)
+    serve(&after)
   }
 }
 

@@ -118,6 +118,33 @@ struct TaskTests {
     checkNothingIsLeft(of: pool)
   }
 
+  @Test("Case 42: nothing is held for a cancelled task when others learn that the product is there")
+  func nothingIsHeldForTheCancelled() async throws {
+    let pool = ChunkPool(budget: .bytes(20))
+    let chunk = TrackedChunk(in: pool, label: "chunk", size: 6)
+    let held = ValueChunk(in: pool, label: "held", size: 6) { 7 }
+    try await held.ensureReady()
+    let isSlow = Gate()
+    chunk.hooks.generate = { _ in isSlow.wait() }
+    let pinned = Locked<[Int]>([])
+    pool.observe { [unowned pool] event in
+      if case .generated = event { pinned.withLock { $0.append(pool.statistics.pinned) } }
+    }
+    try await noHangInTask {
+      let task = Task { await outcome { try await pool.withReady([held, chunk]) {} } }
+      while chunk.generations == 0 { await Task.yield() }
+      #expect(pool.statistics.pinned == 6)
+      task.cancel()
+      #expect(await task.value == .cancelled(atDeadline: false))
+      #expect(pool.statistics.pinned == 0)
+      isSlow.open()
+      try! await chunk.ensureReady()
+    }
+    pool.observe(nil)
+    #expect(pinned.current == [0])
+    checkNothingIsLeft(of: pool)
+  }
+
   @Test("Case 42: a hit in a task suspends nowhere and is not cancelled")
   func hits() async throws {
     let pool = ChunkPool(budget: .bytes(10))
