@@ -89,6 +89,15 @@ void mc_discard_pages(void *base, size_t bytes) {
 #endif
 }
 
+bool mc_use_huge_pages(void *base, size_t bytes, bool wanted) {
+#if defined(MADV_HUGEPAGE)
+  return madvise(base, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) == 0;
+#else
+  (void)base, (void)bytes, (void)wanted;
+  return false;
+#endif
+}
+
 size_t mc_page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 size_t mc_physical_pages(void) {
