@@ -74,6 +74,7 @@ void *mc_reserve(size_t bytes) {
 #if defined(MAP_NORESERVE)
   flags |= MAP_NORESERVE;
 #endif
+  // Not MADV_DONTFORK: the child of a fork may read what is ready.
   void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   return base == MAP_FAILED ? NULL : base;
 }

@@ -15,6 +15,9 @@ import CMemChunks
 /// The pool is a handle. Dropping it closes the pool: every product is freed once, waiting requests get
 /// `ChunkError.poolClosed`. All of it may be used from any thread, also from inside `size`, `generate()`, `free()` and an
 /// observer: none of those runs under the pool's lock.
+///
+/// A child after `fork()` has none of the pool's threads, and must not use the pool: what is ready may be read, a use that
+/// misses is refused, anything else stops the child. To start another program is fine (`posix_spawn`, or `fork` and `exec`).
 public final class ChunkPool: Sendable {
   let core: PoolCore
   let ownGroup: ChunkGroup
@@ -85,7 +88,7 @@ public final class ChunkPool: Sendable {
   /// Linux only: on other systems it has no effect.
   ///
   /// The budget then no longer bounds what is resident: a huge page, 2 MB for most, is made resident as a whole for
-  /// whichever buffer touches it first. Benchmarks/README.md says by how much. Small parts of one that are given back may
+  /// whichever buffer touches it first. Benchmarks/System/README.md says by how much. Small parts of one that are given back may
   /// stay with the process until the system needs memory. Best for few buffers of many megabytes.
   public var usesHugePages: Bool {
     get { core.read { core.arena.usesHugePages } }
