@@ -13,6 +13,7 @@ let package = Package(
     .executableTarget(name: "Toolbar", dependencies: [core]),
     .executableTarget(name: "Album", dependencies: [core]),
     .executableTarget(name: "Viewer", dependencies: [core, limits]),
+    .executableTarget(name: "Watcher", dependencies: [core, limits]),
   ],
   swiftLanguageModes: [.v6]
 )

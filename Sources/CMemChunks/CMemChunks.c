@@ -74,6 +74,7 @@ void *mc_reserve(size_t bytes) {
 #if defined(MAP_NORESERVE)
   flags |= MAP_NORESERVE;
 #endif
+  // Not MADV_DONTFORK: the child of a fork may read what is ready.
   void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   return base == MAP_FAILED ? NULL : base;
 }
@@ -86,6 +87,15 @@ void mc_discard_pages(void *base, size_t bytes) {
   mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 #else
   madvise(base, bytes, MADV_DONTNEED);
+#endif
+}
+
+bool mc_use_huge_pages(void *base, size_t bytes, bool wanted) {
+#if defined(MADV_HUGEPAGE)
+  return madvise(base, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) == 0;
+#else
+  (void)base, (void)bytes, (void)wanted;
+  return false;
 #endif
 }
 

@@ -5,10 +5,15 @@
 /// warm pages before it touches cold ones, and says which warm pages to give back to the system.
 /// It never sees the memory itself.
 ///
-/// Holes are kept by length in segregated lists (eight classes to a doubling), so that a good fit is
-/// found without a walk over all holes; within the first fitting class a few are compared and the
-/// shortest is taken. A hole that is long enough is always found. Three numbers a page are kept at each
-/// hole's edge only, and the tables reach only as far as pages were ever used.
+/// A free run is warm or cold as a whole, and two of a kind never touch. What is handed out lies in one warm run where
+/// that can be, since the system clears each cold page anew (microseconds a page); else around one of the longest warm
+/// runs; else in cold ones. One list of holes, each with some warm pages, was tried: best fit then mostly found cold ones,
+/// while the warm ones had to be given back for them.
+///
+/// Runs are kept by length in segregated lists (eight classes to a doubling), so that a good fit is
+/// found without a walk over all of them; within the first fitting class a few are compared and the
+/// shortest is taken. A hole that is long enough is always found. Three numbers a page are kept, and the tables reach
+/// only as far as pages were ever used.
 ///
 /// Source of the two-level classes: Masmano and others, "TLSF: a new dynamic memory allocator for
 /// real-time systems", 2004.
@@ -22,17 +27,15 @@ package struct ArenaMap {
   /// Pages handed out.
   package private(set) var usedPages = 0
 
-  /// Pages below this have been in use at some time; what lies above is one cold hole in no list.
+  /// Pages below this have been in use at some time; what lies above is cold, and in no list.
   private(set) var frontier = 0
-  /// At a hole's first and last page its length; 0 at used pages. Inner pages say nothing.
+  /// At a free run's first and last page its length, negative where it is cold; 0 at used pages. Inner pages say nothing.
   private(set) var edge: [Int32] = []
-  /// At a hole's first page: how many of its pages are warm.
-  private(set) var warmth: [Int32] = []
   private var next: [Int32] = []
   private var previous: [Int32] = []
-  private(set) var warm = PageSet()
-  private var heads: [Int32] = Array(repeating: -1, count: LengthClass.count)
-  private var occupied = PageSet(size: LengthClass.count)
+  /// The lists of cold runs, and then those of warm ones.
+  private var heads: [Int32] = Array(repeating: -1, count: 2 * LengthClass.count)
+  private var occupied = NumberSet(size: 2 * LengthClass.count)
 
   package init(pageSize: Int) {
     self.pageSize = pageSize
@@ -42,18 +45,18 @@ package struct ArenaMap {
 
   package func pages(for bytes: Int) -> Int { (bytes + pageSize - 1) / pageSize }
 
+  /// Whether so many pages lie together that are all warm.
+  package func hasWarmRun(pages count: Int) -> Bool { bestRun(.warm, atLeast: count) != nil }
+
   /// Adds address space that begins at page `start`; pages between the old end and `start` belong
   /// to nothing, so that no run can reach across.
   package mutating func addCapacity(pages: Int, at start: Int) {
     precondition(start >= capacity)
     if start > frontier {
-      // What was left above the frontier of the last range becomes an ordinary hole, joined to the one before it.
-      var rest = PageRun(start: frontier, count: capacity - frontier)
+      // What was left above the frontier of the last range becomes an ordinary run.
+      let rest = PageRun(start: frontier, count: capacity - frontier)
       grow(to: start)
-      if rest.count > 0 {
-        let warmth = joinHole(before: &rest)
-        insertHole(rest, warm: warmth)
-      }
+      if rest.count > 0 { insert(rest, .cold) }
     }
     capacity = start + pages
   }
@@ -61,138 +64,189 @@ package struct ArenaMap {
   /// Takes a run of pages, warm ones where it can. Nil when no hole is long enough.
   package mutating func allocate(bytes: Int) -> PageRun? {
     let count = pages(for: bytes)
-    guard let run = takeFromHole(count) ?? takeFromFrontier(count) else { return nil }
-    warmPages -= warm.removeAll(in: run)
-    usedPages += count
-    return run
+    guard
+      let place = bestRun(.warm, atLeast: count) ?? placeAroundWarm(count, looks: 16)
+        ?? bestRun(.cold, atLeast: count) ?? placeAtFrontier(count)
+        // Before there is none, all are looked at.
+        ?? placeAroundWarm(count, looks: .max)
+    else { return nil }
+    take(place)
+    return place.run
   }
 
-  /// Puts a run back. Its pages are warm: somebody has written to them.
-  package mutating func free(_ run: PageRun) {
+  /// Puts a run back. Its pages are warm: somebody has written to them. Returns the warm run that it is now a part of.
+  @discardableResult
+  package mutating func free(_ run: PageRun) -> PageRun {
     usedPages -= run.count
-    warmPages += run.count
-    warm.insertAll(in: run)
-    var hole = run
-    var warmth = Int32(run.count) + joinHole(before: &hole)
-    if run.end < frontier, edge[run.end] > 0 {
-      let after = Int(edge[run.end])
-      warmth += removeHole(at: run.end)
-      hole.count += after
-    }
-    insertHole(hole, warm: warmth)
+    return insert(run, .warm)
   }
 
-  /// Extends `hole` over a hole that ends where it begins; returns how many pages of that one are warm.
-  private mutating func joinHole(before hole: inout PageRun) -> Int32 {
-    guard hole.start > 0, edge[hole.start - 1] > 0 else { return 0 }
-    let before = Int(edge[hole.start - 1])
-    hole = PageRun(start: hole.start - before, count: hole.count + before)
-    return removeHole(at: hole.start)
+  /// Undoes the last step, if that was a `free` of `run` that returned `whole`.
+  package mutating func unfree(_ run: PageRun, in whole: PageRun) {
+    take(Place(run: run, hole: whole.start))
   }
 
-  /// Chooses warm pages to give back, of the longest holes first: few calls, and the short holes, which
+  /// Chooses warm pages to give back, of the longest runs first: few calls, and the short ones, which
   /// fill up soonest, stay warm. They are cold from now on.
   package mutating func giveBack(bytes: Int) -> [PageRun] {
     var wanted = min(pages(for: bytes), warmPages)
     var given: [PageRun] = []
-    var index = LengthClass.count
-    while wanted > 0, let length = occupied.last(below: index) {
-      index = length
-      var hole = heads[length]
-      while hole >= 0, wanted > 0 {
-        let start = Int(hole)
-        if warmth[start] > 0 {
-          let runs = warm.takeRuns(in: PageRun(start: start, count: Int(edge[start])), atMost: wanted)
-          let pages = runs.reduce(0) { $0 + $1.count }
-          warmth[start] -= Int32(pages)
-          warmPages -= pages
-          wanted -= pages
-          given += runs
-        }
-        hole = next[start]
-      }
+    while wanted > 0, let longest = occupied.last(below: 2 * LengthClass.count) {
+      let start = Int(heads[longest])
+      let length = remove(at: start).count
+      let run = PageRun(start: start, count: min(length, wanted))
+      if length > run.count { insert(PageRun(start: run.end, count: length - run.count), .warm) }
+      insert(run, .cold)
+      wanted -= run.count
+      given.append(run)
     }
     return given
   }
+}
 
-  private mutating func takeFromHole(_ count: Int) -> PageRun? {
-    let own = LengthClass.index(of: count)
-    let candidate =
-      bestHole(in: own, atLeast: count, looks: 16)
-      ?? occupied.first(from: own + 1).flatMap { bestHole(in: $0, atLeast: count, looks: 16) }
-      // Holes of the same class may be a little too short; before there is none, all of them are looked at.
-      ?? bestHole(in: own, atLeast: count, looks: .max)
-    guard let start = candidate else { return nil }
-    let hole = PageRun(start: start, count: Int(edge[start]))
-    let warmthOfHole = removeHole(at: start)
-    let run = PageRun(start: start, count: count)
-    if hole.count > count {
-      let rest = PageRun(start: run.end, count: hole.count - count)
-      insertHole(rest, warm: warmthOfHole - Int32(warm.count(in: run)))
-    }
-    return run
+// Where a run is placed, and how it is cut out.
+extension ArenaMap {
+  private enum Kind { case cold, warm }
+
+  /// Pages to be taken, and where the first of the free runs that they lie in begins.
+  private struct Place {
+    var run: PageRun
+    var hole: Int
   }
 
-  /// Extends the last hole, if it ends there, over the frontier. That hole is too short, or it would have been taken.
-  private mutating func takeFromFrontier(_ count: Int) -> PageRun? {
-    var start = frontier
-    if frontier > 0, edge[frontier - 1] > 0 { start = frontier - Int(edge[frontier - 1]) }
-    guard start + count <= capacity else { return nil }
-    if start < frontier { _ = removeHole(at: start) }
-    grow(to: start + count)
-    return PageRun(start: start, count: count)
+  /// The start of one of the shortest runs of a kind that are long enough.
+  private func bestRun(_ kind: Kind, atLeast count: Int) -> Place? {
+    // What could lie nowhere has no list.
+    guard count <= capacity else { return nil }
+    let own = Self.list(kind, count)
+    let longer = occupied.first(from: own + 1).flatMap { $0 <= Self.list(kind, .max) ? $0 : nil }
+    guard
+      let start = bestRun(in: own, atLeast: count, looks: 16)
+        ?? longer.flatMap({ bestRun(in: $0, atLeast: count, looks: 16) })
+        // Runs of the same class may be a little too short; before there is none, all of them are looked at.
+        ?? bestRun(in: own, atLeast: count, looks: .max)
+    else { return nil }
+    return Place(run: PageRun(start: start, count: count), hole: start)
   }
 
-  private func bestHole(in length: Int, atLeast count: Int, looks: Int) -> Int? {
-    guard length < LengthClass.count else { return nil }
+  private func bestRun(in list: Int, atLeast count: Int, looks: Int) -> Int? {
     var best: Int?
-    var hole = heads[length]
+    var run = heads[list]
     var left = looks
-    while hole >= 0, left > 0 {
-      let start = Int(hole)
-      if edge[start] >= count, best == nil || edge[start] < edge[best!] { best = start }
-      hole = next[start]
+    while run >= 0, left > 0 {
+      let start = Int(run)
+      let length = abs(edge[start])
+      if length >= count, best == nil || length < abs(edge[best!]) { best = start }
+      run = next[start]
       left -= 1
     }
     return best
   }
+
+  /// A place that one of the longest warm runs is part of, with what lies free before and behind it.
+  private func placeAroundWarm(_ count: Int, looks: Int) -> Place? {
+    var left = looks
+    var list = 2 * LengthClass.count
+    while left > 0, let longest = occupied.last(below: list), longest >= LengthClass.count {
+      list = longest
+      var run = heads[longest]
+      while run >= 0, left > 0 {
+        if let place = place(around: Int(run), count) { return place }
+        run = next[Int(run)]
+        left -= 1
+      }
+    }
+    return nil
+  }
+
+  /// Behind the start of a run if that is long enough, else as far before it as must be.
+  private func place(around start: Int, _ count: Int) -> Place? {
+    var end = start
+    while end < frontier, edge[end] != 0, end - start < count { end += Int(abs(edge[end])) }
+    var first = start
+    while first > 0, edge[first - 1] != 0, end - first < count { first -= Int(abs(edge[first - 1])) }
+    guard end - first >= count else { return nil }
+    return Place(run: PageRun(start: min(start, end - count), count: count), hole: first)
+  }
+
+  /// The free runs that end at the frontier, if some do, and fresh pages.
+  private func placeAtFrontier(_ count: Int) -> Place? {
+    var start = frontier
+    while start > 0, edge[start - 1] != 0, frontier - start < count { start -= Int(abs(edge[start - 1])) }
+    guard start + count <= capacity else { return nil }
+    return Place(run: PageRun(start: start, count: count), hole: start)
+  }
+
+  private mutating func take(_ place: Place) {
+    let run = place.run
+    var page = place.hole
+    let end = min(run.end, frontier)
+    while page < end {
+      let (length, kind) = remove(at: page)
+      if page < run.start { link(PageRun(start: page, count: run.start - page), kind) }
+      if page + length > run.end { link(PageRun(start: run.end, count: page + length - run.end), kind) }
+      page += length
+    }
+    grow(to: run.end)
+    usedPages += run.count
+  }
+
+  /// Adds a free run to those of its kind that it touches. Returns what they are together.
+  @discardableResult
+  private mutating func insert(_ run: PageRun, _ kind: Kind) -> PageRun {
+    var whole = run
+    if run.start > 0, isFree(run.start - 1, kind) {
+      whole.start -= Int(abs(edge[run.start - 1]))
+      whole.count += remove(at: whole.start).count
+    }
+    if run.end < frontier, isFree(run.end, kind) { whole.count += remove(at: run.end).count }
+    link(whole, kind)
+    return whole
+  }
+
+  /// Whether a page, the first or the last of its run, is free in this way.
+  private func isFree(_ page: Int, _ kind: Kind) -> Bool { kind == .warm ? edge[page] > 0 : edge[page] < 0 }
 
   private mutating func grow(to end: Int) {
     guard end > frontier else { return }
     let more = end - edge.count
     if more > 0 {
       edge += repeatElement(0, count: more)
-      warmth += repeatElement(0, count: more)
       next += repeatElement(-1, count: more)
       previous += repeatElement(-1, count: more)
-      warm.grow(to: end)
     }
     frontier = end
   }
 
-  private mutating func insertHole(_ hole: PageRun, warm: Int32) {
-    edge[hole.start] = Int32(hole.count)
-    edge[hole.end - 1] = Int32(hole.count)
-    warmth[hole.start] = warm
-    let length = LengthClass.index(of: hole.count)
-    let head = heads[length]
-    next[hole.start] = head
-    previous[hole.start] = -1
-    if head >= 0 { previous[Int(head)] = Int32(hole.start) }
-    heads[length] = Int32(hole.start)
-    occupied.insert(length)
+  private static func list(_ kind: Kind, _ length: Int) -> Int {
+    (kind == .warm ? LengthClass.count : 0) + (length == .max ? LengthClass.count - 1 : LengthClass.index(of: length))
   }
 
-  /// Returns how many of its pages were warm.
-  private mutating func removeHole(at start: Int) -> Int32 {
-    let count = Int(edge[start])
-    let length = LengthClass.index(of: count)
-    if previous[start] >= 0 { next[Int(previous[start])] = next[start] } else { heads[length] = next[start] }
+  private mutating func link(_ run: PageRun, _ kind: Kind) {
+    let length = Int32(kind == .warm ? run.count : -run.count)
+    edge[run.start] = length
+    edge[run.end - 1] = length
+    if kind == .warm { warmPages += run.count }
+    let list = Self.list(kind, run.count)
+    let head = heads[list]
+    next[run.start] = head
+    previous[run.start] = -1
+    if head >= 0 { previous[Int(head)] = Int32(run.start) }
+    heads[list] = Int32(run.start)
+    occupied.insert(list)
+  }
+
+  private mutating func remove(at start: Int) -> (count: Int, kind: Kind) {
+    let kind: Kind = edge[start] > 0 ? .warm : .cold
+    let count = Int(abs(edge[start]))
+    let list = Self.list(kind, count)
+    if previous[start] >= 0 { next[Int(previous[start])] = next[start] } else { heads[list] = next[start] }
     if next[start] >= 0 { previous[Int(next[start])] = previous[start] }
-    if heads[length] < 0 { occupied.remove(length) }
+    if heads[list] < 0 { occupied.remove(list) }
     edge[start] = 0
     edge[start + count - 1] = 0
-    return warmth[start]
+    if kind == .warm { warmPages -= count }
+    return (count, kind)
   }
 }
 

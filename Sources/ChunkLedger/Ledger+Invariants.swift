@@ -64,28 +64,30 @@ extension Ledger {
 }
 
 extension ArenaMap {
-  /// Recounts pages and holes; returns the first thing that is wrong. O(pages ever used).
+  /// Recounts pages and free runs; returns the first thing that is wrong. O(pages ever used).
   package func firstBrokenInvariant() -> StaticString? {
     var page = 0
-    var free = 0
-    var previousWasHole = false
+    var used = 0
+    var warm = 0
+    var previous: Int32 = 0
     while page < frontier {
-      let length = Int(edge[page])
+      let edge = edge[page]
+      let length = Int(abs(edge))
       guard length > 0 else {
-        if warm.contains(page) { return "a used page is marked free and warm" }
-        previousWasHole = false
+        // A gap between two pieces counts as used here.
+        used += 1
+        previous = 0
         page += 1
         continue
       }
-      if previousWasHole { return "two holes touch" }
-      if page + length > frontier || Int(edge[page + length - 1]) != length { return "a hole's edges differ" }
-      if Int(warmth[page]) != warm.count(in: PageRun(start: page, count: length)) { return "a hole's warmth is wrong" }
-      free += length
-      previousWasHole = true
+      if previous.signum() == edge.signum() { return "two free runs of a kind touch" }
+      if page + length > frontier || self.edge[page + length - 1] != edge { return "a free run's edges differ" }
+      if edge > 0 { warm += length }
+      previous = edge
       page += length
     }
-    if warm.count(in: PageRun(start: 0, count: frontier)) != warmPages { return "warm pages are miscounted" }
-    if warmPages > free { return "more pages are warm than free" }
+    if warm != warmPages { return "warm pages are miscounted" }
+    if used < usedPages { return "more pages are used than are not free" }
     return nil
   }
 }

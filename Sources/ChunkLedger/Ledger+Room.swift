@@ -93,7 +93,10 @@ extension Ledger {
     // What needs no bytes fits even where too much is counted already.
     let shortage = bytes > 0 ? bytes + request.spareRoom - room : 0
     let shortfall = claim(shortage, shares, &look, &owner)
-    if shortfall == nil, order.sparesExcess { spareExcess(shortage, shares, &look, &owner) }
+    if shortfall == nil {
+      if order.sparesExcess { spareExcess(shortage, shares, &look, &owner) }
+      claimAhead(for: request, &look, &owner)
+    }
     finish(&look, owner)
     if let shortfall {
       for (slot, key) in zip(look.claimed, look.keys).reversed() { takeBack(slot, key: key, &owner) }

@@ -33,6 +33,8 @@ package struct Ledger<Order: EvictOrder>: ~Copyable {
 
   /// The page map of the arena, the store of buffers.
   package var arena: ArenaMap
+  /// Whether a buffer that fits nowhere among resident pages has more victims go than its bytes need.
+  package var freesAhead = false
 
   /// Rises whenever something happened that could turn a refusal into a grant.
   package internal(set) var changes: UInt64 = 0

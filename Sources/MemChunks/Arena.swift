@@ -9,6 +9,8 @@ import ChunkLedger
 struct Arena: ~Copyable {
   private var pieces: [(firstPage: Int, pages: Int, base: UnsafeMutableRawPointer)] = []
   let pageSize = mc_page_size()
+  /// Whether pieces are to be backed by huge pages.
+  private(set) var usesHugePages = false
 
   deinit {
     for piece in pieces { mc_unreserve(piece.base, piece.pages * pageSize) }
@@ -40,6 +42,7 @@ struct Arena: ~Copyable {
     while wanted >= pages {
       if let base = mc_reserve(wanted * pageSize) {
         pieces.append((first, wanted, base))
+        if usesHugePages { _ = mc_use_huge_pages(base, wanted * pageSize, true) }
         map.addCapacity(pages: wanted, at: first)
         return true
       }
@@ -47,6 +50,13 @@ struct Arena: ~Copyable {
       wanted = max(pages, wanted / 2)
     }
     return false
+  }
+
+  /// Applies to what is made resident from now on. What is resident stays as it is.
+  mutating func useHugePages(_ wanted: Bool) {
+    guard wanted != usesHugePages else { return }
+    usesHugePages = wanted
+    for piece in pieces { _ = mc_use_huge_pages(piece.base, piece.pages * pageSize, wanted) }
   }
 
   func address(of run: PageRun) -> UnsafeMutableRawPointer {

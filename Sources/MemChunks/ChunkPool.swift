@@ -15,6 +15,9 @@ import CMemChunks
 /// The pool is a handle. Dropping it closes the pool: every product is freed once, waiting requests get
 /// `ChunkError.poolClosed`. All of it may be used from any thread, also from inside `size`, `generate()`, `free()` and an
 /// observer: none of those runs under the pool's lock.
+///
+/// A child after `fork()` has none of the pool's threads, and must not use the pool: what is ready may be read, a use that
+/// misses is refused, anything else stops the child. To start another program is fine (`posix_spawn`, or `fork` and `exec`).
 public final class ChunkPool: Sendable {
   let core: PoolCore
   let ownGroup: ChunkGroup
@@ -66,5 +69,29 @@ public final class ChunkPool: Sendable {
         self.core.serve(&after)
       }
     }
+  }
+
+  /// Whether a buffer that fits nowhere among resident pages may have more freed than its bytes need; on unless you say
+  /// otherwise.
+  ///
+  /// Buffers of different sizes leave room that does not lie together. Fresh pages would do, but the system clears each of
+  /// them, about a millisecond a megabyte, and as many others have to be given back. So instead the least recently used
+  /// buffers go, in turn, until enough lies together; where that cannot be, or the next in turn is no buffer, pages
+  /// are exchanged. What it costs is hits: with it, buffers of mixed sizes fill less of the budget. Turn it off where what is
+  /// in them takes much longer to generate than that.
+  public var freesAhead: Bool {
+    get { core.read { core.ledger.freesAhead } }
+    set { core.locked { _ in self.core.ledger.freesAhead = newValue } }
+  }
+
+  /// Whether the system may back buffers by huge pages, which are made resident much faster; off unless you say otherwise.
+  /// Linux only: on other systems it has no effect.
+  ///
+  /// The budget then no longer bounds what is resident: a huge page, 2 MB for most, is made resident as a whole for
+  /// whichever buffer touches it first. Benchmarks/System/README.md says by how much. Small parts of one that are given back may
+  /// stay with the process until the system needs memory. Best for few buffers of many megabytes.
+  public var usesHugePages: Bool {
+    get { core.read { core.arena.usesHugePages } }
+    set { core.locked { _ in self.core.arena.useHugePages(newValue) } }
   }
 }

@@ -100,7 +100,7 @@ extension PoolCore {
   private func trimHeapAfterDrop(_ after: inout Aftermath) {
     guard tallies.heapBytesFreed - tallies.heapBytesTrimmed >= Self.largeDrop else { return }
     tallies.heapBytesTrimmed = tallies.heapBytesFreed
-    enqueue(Job(.use) { mc_trim_heap() }, &after)
+    enqueue(Job(.use, trimHeap), &after)
   }
 
   /// What may be kept was lowered: free pages that have lain there until now are no exception.
@@ -160,5 +160,10 @@ extension ChunkPool {
   /// nobody is using. Free pages of the pool's arena are given back to the system.
   public func free(unusedFor age: Duration) {
     core.free(unusedFor: age.nanoseconds)
+  }
+
+  /// Has something else done where what the C library keeps is to be given back, for tests.
+  package func replaceHeapTrim(_ trim: @escaping @Sendable () -> Void) {
+    core.locked { _ in self.core.trimHeap = trim }
   }
 }

@@ -14,6 +14,8 @@ final class PoolCore: @unchecked Sendable {
   /// Monotonic nanoseconds. Measures costs, ages and deadlines; never the order of chunks.
   let time: @Sendable () -> UInt64
   private let forks: UInt32
+  /// Gives back what the C library keeps. Tests put their own in its place, before anything is freed.
+  @exclusivity(unchecked) var trimHeap: @Sendable () -> Void = { mc_trim_heap() }
 
   // Guarded by the lock, which already excludes what the compiler would check at every access.
   @exclusivity(unchecked) var ledger: Ledger<PoolOrder>
@@ -54,6 +56,7 @@ final class PoolCore: @unchecked Sendable {
     clock = line.initializeMemory(as: Atomic<UInt64>.self, to: Atomic(RecencyClock.step))
     self.time = time
     ledger = Ledger(budget: budget, pageSize: mc_page_size(), order: order)
+    ledger.freesAhead = true
     table = ChunkTable(clock: clock)
     if order.wantsRequests { watchHits(true) }
   }

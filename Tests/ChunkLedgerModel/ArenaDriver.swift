@@ -6,8 +6,6 @@ package struct ArenaDriver: ~Copyable {
   var board = PageBoard()
   var random: ModelRandom
   private var runs: [PageRun] = []
-  /// The highest page in use so far of the last piece, and where that piece begins.
-  private var high = 0
   private var steps = 0
   private var disagreement: StaticString?
 
@@ -45,17 +43,15 @@ package struct ArenaDriver: ~Copyable {
     let pages = map.pages(for: bytes)
     expect(pages * map.pageSize >= bytes && (pages - 1) * map.pageSize < bytes, "bytes are rounded wrongly")
     let hole = board.longestHole
-    let holeBelow = board.longestHole(below: high)
+    let (warm, warmHole) = (board.warmPages, board.longestWarmHole)
     guard let run = map.allocate(bytes: bytes) else {
       expect(hole < pages, "a hole was long enough and was not found")
       return addPiece(atLeast: pages)
     }
     expect(run.count == pages, "a run has another length than was asked for")
     expect(board.take(run), "a run overlaps another, or a gap")
-    if run.end > high {
-      expect(holeBelow < pages, "fresh pages were taken though a hole was long enough")
-      high = run.end
-    }
+    expect(
+      warmHole < pages || warm - board.warmPages == pages, "cold pages were taken though a warm run was long enough")
     runs.append(run)
   }
 
@@ -67,11 +63,14 @@ package struct ArenaDriver: ~Copyable {
     map.addCapacity(pages: count, at: start)
     board.addPiece(pages: count, at: start)
     expect(map.capacity == board.pages.count, "the capacity differs")
-    high = start
   }
 
   private mutating func free() {
     guard !runs.isEmpty else { return }
+    // Some are only tried, and taken back.
+    var tried: [(run: PageRun, whole: PageRun)] = []
+    for run in runs.prefix(random.below(4)) { tried.append((run, map.free(run))) }
+    for (run, whole) in tried.reversed() { map.unfree(run, in: whole) }
     let run = runs.remove(at: random.below(runs.count))
     map.free(run)
     expect(board.put(run), "a run that was freed was not in use")

@@ -64,17 +64,19 @@ package struct PageBoard {
     pages[page] = new
   }
 
-  /// The longest run of free pages below `end`.
-  package func longestHole(below end: Int) -> Int {
+  /// The longest run of free pages.
+  package var longestHole: Int { longest { $0 == .warm || $0 == .cold } }
+
+  /// The longest run of pages that are free and resident.
+  package var longestWarmHole: Int { longest { $0 == .warm } }
+
+  private func longest(_ isCounted: (Mark) -> Bool) -> Int {
     var longest = 0
     var length = 0
-    for page in pages.indices where page < end {
-      length = pages[page] == .warm || pages[page] == .cold ? length + 1 : 0
+    for page in pages {
+      length = isCounted(page) ? length + 1 : 0
       longest = max(longest, length)
     }
     return longest
   }
-
-  /// The longest run of free pages anywhere.
-  package var longestHole: Int { longestHole(below: pages.count) }
 }

@@ -14,7 +14,7 @@ import Testing
     let pages = Pages(0)
     #expect(pages.allocate(1) == nil)
     pages.addPiece(3, at: 0)
-    #expect(pages.allocate(4) == nil)
+    #expect(pages.allocate(4) == nil && pages.allocate(.max / 2) == nil)
     #expect(pages.allocate(3) == PageRun(start: 0, count: 3))
   }
 

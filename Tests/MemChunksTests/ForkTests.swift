@@ -84,6 +84,39 @@ import Testing
       #expect(box.current!.used == .bytes(0))
     }
 
+    @Test("Case 57: another program can be started while a pool is in use")
+    func otherProgram() throws {
+      let pool = ChunkPool(budget: .bytes(1 << 20))
+      let buffer = BufferChunk(in: pool, label: "buffer", size: 9_000) {
+        $0.storeBytes(of: 7, toByteOffset: 8_999, as: UInt8.self)
+      }
+      let inside = Gate(), started = Gate()
+      let other = TrackedChunk(in: pool, label: "other", size: 6)
+      other.hooks.generate = { _ in
+        inside.wait()
+        started.wait()
+      }
+      let thread = TestThread { _ = outcome { try other.ensureReady() } }
+      inside.open()
+      started.waitForArrivals()
+      // Something is being generated, something is in use.
+      try buffer.withBytes { bytes in
+        var words: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup("exit 3"), nil]
+        defer { words.forEach { Glibc.free($0) } }
+        var process: pid_t = 0
+        try #require(posix_spawn(&process, "/bin/sh", nil, nil, &words, environ) == 0)
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        #expect(status == 3 << 8)
+        #expect(bytes.unsafeLoad(fromByteOffset: 8_999, as: UInt8.self) == 7)
+      }
+      started.open()
+      thread.join()
+      #expect(other.isReady && other.isWhole)
+      pool.freeAll()
+      #expect(pool.used == .bytes(0))
+    }
+
     @Test("Case 57: a scope, a frame and a pin that were open at the fork end in the child without a word")
     func openUses() throws {
       let pool = ChunkPool(budget: .bytes(20))

@@ -200,5 +200,45 @@ import Testing
       #expect("\(pool)".contains(", free pages \(ByteCount.bytes(16 * Self.page)), "))
       keep(chunks)
     }
+
+    /// What the system notes about the mapping in which an address lies.
+    private static func flags(of address: UInt) -> [Substring] {
+      guard let file = fopen("/proc/self/smaps", "re") else { return [] }
+      defer { fclose(file) }
+      var line = [CChar](repeating: 0, count: 4_096)
+      var isInside = false
+      while fgets(&line, 4_096, file) != nil {
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let ends = text.prefix { $0 != " " }.split(separator: "-").map { UInt($0, radix: 16) }
+        if ends.count == 2, let start = ends[0], let end = ends[1] { isInside = start <= address && address < end }
+        if isInside, text.hasPrefix("VmFlags:") { return text.split(whereSeparator: \.isWhitespace).dropFirst() + [] }
+      }
+      return []
+    }
+
+    @Test(
+      "Huge pages are asked for in all address space, that which is there and that which comes",
+      .enabled(if: access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0, "this kernel has no huge pages"))
+    func hugePages() throws {
+      let pool = ChunkPool(budget: .bytes(64 * Self.page))
+      let chunks = Self.buffers(2, pages: 16, in: pool)
+      #expect(!pool.usesHugePages)
+      let first = try Self.address(of: chunks[0])
+      #expect(!Self.flags(of: first).isEmpty && !Self.flags(of: first).contains("hg"))
+      pool.usesHugePages = true
+      #expect(pool.usesHugePages && Self.flags(of: first).contains("hg"))
+      try chunks[0].withBytes { #expect($0.unsafeLoad(fromByteOffset: 4_096, as: UInt8.self) == 1) }
+      // A pool that has no address space yet.
+      let later = ChunkPool(budget: .bytes(64 * Self.page))
+      later.usesHugePages = true
+      let buffer = Self.buffers(1, pages: 16, in: later)[0]
+      let second = try Self.address(of: buffer)
+      #expect(Self.flags(of: second).contains("hg"))
+      pool.usesHugePages = false
+      #expect(!Self.flags(of: first).contains("hg"))
+      pool.freeAll()
+      #expect(Self.residentPages(first, 16 * Self.page) == 0)
+      keep(chunks)
+    }
   }
 #endif

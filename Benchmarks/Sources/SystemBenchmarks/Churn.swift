@@ -53,6 +53,8 @@ final class HeapChunk: MemChunk, @unchecked Sendable {
 protocol Churn {
   mutating func make(_ size: Int) throws
   mutating func freeAll()
+  /// Bytes of the products that are there.
+  var live: Int { get }
 }
 
 /// Products as chunks, every second one on the heap if asked for.
@@ -63,10 +65,14 @@ struct ChunkChurn: Churn {
   private var chunks: [MemChunk?] = Array(repeating: nil, count: 512)
   private var count = 0
 
-  init(budget: Int, isMixed: Bool) {
+  init(budget: Int, isMixed: Bool = false, freesAhead: Bool = true, usesHugePages: Bool = false) {
     pool = ChunkPool(budget: .bytes(budget))
+    pool.freesAhead = freesAhead
+    pool.usesHugePages = usesHugePages
     self.isMixed = isMixed
   }
+
+  var live: Int { pool.statistics.ready }
 
   mutating func make(_ size: Int) throws {
     let chunk: MemChunk
@@ -93,6 +99,8 @@ struct HeapChurn: Churn {
   private var sum = 0
 
   init(budget: Int) { self.budget = budget }
+
+  var live: Int { sum }
 
   mutating func make(_ size: Int) {
     while sum + size > budget { freeOldest() }

@@ -3,7 +3,7 @@ import MemChunks
 import MemoryLimits
 
 /// Processor seconds of this process, all threads together.
-private func processorSeconds() -> Double {
+func processorSeconds() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

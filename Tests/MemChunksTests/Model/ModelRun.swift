@@ -76,6 +76,8 @@ final class ModelRun {
     random = SeededGenerator(seed: seed)
     let budget = 4_096 * Int.random(in: 5...20, using: &random)
     pool = ChunkPool(budget: .bytes(budget), time: clock.read)
+    // The model knows of bytes, not of where they lie.
+    pool.freesAhead = false
     model = Model(budget: budget)
     model.time = clock.now
     groups = [nil, ChunkGroup(in: pool, label: "left"), ChunkGroup(in: pool, label: "right")]
