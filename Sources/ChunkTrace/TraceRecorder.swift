@@ -6,9 +6,9 @@ public import MemChunks
 ///     ...
 ///     try recorder.close()
 ///
-/// A hit takes longer while a recorder is attached, about 0.2 microseconds with the work that follows: it puts the chunk's
-/// number into the pool's bounded buffer, which is emptied at every miss and when it is full. Where several threads hit at once a full buffer, hits are dropped; how
-/// many is in the file. Written are blocks of 64 KB, by whichever thread filled one, and never under the pool's lock. What a
+/// A hit takes about HITCOST longer while a recorder is attached, with all that follows: it puts the chunk's number
+/// into a bounded ring of its thread's, which is emptied at every miss and when it is full. Where a ring is full while
+/// another thread has the pool's lock, hits are dropped; how many is in the file. Written are blocks of 64 KB, by whichever thread filled one, and never under the pool's lock. What a
 /// process that is killed leaves behind can be read but for the last block.
 ///
 /// A pool has one recorder at most; a new one takes the place of the last. May be used from any thread.
@@ -74,10 +74,52 @@ public final class TraceRecorder: RequestSink, @unchecked Sendable {
         begin(.freed, UInt64(number))
         TraceFormat.append(UInt64(FreeReason.allCases.firstIndex(of: reason)!), to: &notes)
         append(time: nanoseconds)
+      case .time: begin(.time, microseconds(until: nanoseconds))
       case .dropped(let hits): begin(.dropped, UInt64(hits))
+      case .pinned(let number):
+        begin(.pinned, UInt64(number))
+        append(time: nanoseconds)
+      case .unpinned(let number):
+        begin(.unpinned, UInt64(number))
+        append(time: nanoseconds)
+      case .keepLimit(let bytes, let level):
+        begin(.keepLimit, UInt64(max(0, bytes)))
+        TraceFormat.append(UInt64(level.rawValue), to: &notes)
+        append(time: nanoseconds)
       case .budget(let bytes):
         begin(.budget, UInt64(max(0, bytes)))
         append(time: nanoseconds)
+      }
+      return notes.count >= Self.blockSize
+    }
+  }
+
+  package func note(hits: UnsafeBufferPointer<UInt32>, at nanoseconds: UInt64) -> Bool {
+    noting.withLock {
+      begin(.time, microseconds(until: nanoseconds))
+      // Into bare memory first: appending byte by byte takes four times as long, and this is most of what a hit costs.
+      withUnsafeTemporaryAllocation(byteCount: 8 * hits.count, alignment: 8) { bytes in
+        var count = 0
+        func put(_ number: UInt64) {
+          var rest = number
+          while rest >= 0x80 {
+            bytes[count] = UInt8(truncatingIfNeeded: rest) | 0x80
+            rest >>= 7
+            count += 1
+          }
+          bytes[count] = UInt8(rest)
+          count += 1
+        }
+        for hit in hits {
+          let number = UInt64(hit & HitNote.number)
+          if hit & HitNote.unpinned == 0 { put(number << 3 | TraceFormat.Kind.hit.rawValue) }
+          if hit & ~HitNote.number != 0 {
+            let kind: TraceFormat.Other = hit & HitNote.pinned != 0 ? .pinned : .unpinned
+            put((number << 3 | kind.rawValue) << 3 | TraceFormat.Kind.other.rawValue)
+            put(0)
+          }
+        }
+        notes.append(contentsOf: bytes[..<count])
       }
       return notes.count >= Self.blockSize
     }
@@ -99,6 +141,10 @@ public final class TraceRecorder: RequestSink, @unchecked Sendable {
     }
   }
 
+  private func begin(_ kind: TraceFormat.Other, _ subject: UInt64) {
+    begin(.other, subject << 3 | kind.rawValue)
+  }
+
   private func begin(_ kind: TraceFormat.Kind, _ subject: UInt64) {
     TraceFormat.append(subject << 3 | kind.rawValue, to: &notes)
   }
@@ -111,9 +157,12 @@ public final class TraceRecorder: RequestSink, @unchecked Sendable {
     TraceFormat.append(String(group.prefix(200)), to: &notes)
   }
 
-  private func append(time: UInt64) {
+  private func append(time: UInt64) { TraceFormat.append(microseconds(until: time), to: &notes) }
+
+  /// Since the last event that has a time.
+  private func microseconds(until time: UInt64) -> UInt64 {
     let passed = lastTime == 0 || time < lastTime ? 0 : (time - lastTime) / 1_000
-    TraceFormat.append(passed, to: &notes)
     lastTime = lastTime == 0 || time < lastTime ? time : lastTime + passed * 1_000
+    return passed
   }
 }

@@ -72,8 +72,6 @@ struct ChunkBooks {
   var cost: UInt64 = 0
   /// The pool's count of freed bytes when room was made with this chunk; 0 for never.
   var freedAt: UInt64 = 0
-  /// What the chunk is called where requests are listened to; 0 where nobody did yet.
-  var number: UInt32 = 0
 
   var hasSlot: Bool { slots.0 >= 0 || slots.1 >= 0 }
 
