@@ -23,6 +23,8 @@ public final class TraceRecorder: RequestSink, @unchecked Sendable {
   /// Guards the file, so that blocks are written in the order in which they were noted. Never taken inside `noting`.
   private let writing = Lock()
   private var descriptor: OutputFile?
+  /// What was written, where it is kept in memory instead of a file.
+  private var kept: [UInt8]?
   private var failure: TraceError?
 
   private static let blockSize = 1 << 16
@@ -39,6 +41,26 @@ public final class TraceRecorder: RequestSink, @unchecked Sendable {
     try descriptor.write(TraceFormat.magic + [UInt8(TraceFormat.version)])
     self.descriptor = descriptor
     pool.setRequestSink(self)
+  }
+
+  /// Attaches a recorder that keeps everything in memory, for `finish()`. For short recordings: a million requests are some
+  /// megabytes.
+  package init(of pool: ChunkPool) {
+    self.pool = pool
+    file = "recording"
+    lastTime = 0
+    kept = TraceFormat.magic + [UInt8(TraceFormat.version)]
+    pool.setRequestSink(self)
+  }
+
+  /// Detaches a recorder that keeps everything in memory; what it recorded, as a file would have it.
+  package func finish() -> [UInt8] {
+    pool.removeRequestSink(self)
+    flush()
+    return writing.withLock {
+      defer { kept = nil }
+      return (kept ?? []) + TraceFormat.head(of: [])
+    }
   }
 
   /// Detaches the recorder and ends the file. A second call does nothing.
@@ -131,7 +153,9 @@ public final class TraceRecorder: RequestSink, @unchecked Sendable {
         defer { notes = [] }
         return notes
       }
-      guard !payload.isEmpty, failure == nil, let descriptor else { return }
+      guard !payload.isEmpty else { return }
+      if kept != nil { return kept! += TraceFormat.head(of: payload) + payload }
+      guard failure == nil, let descriptor else { return }
       do throws(TraceError) {
         try descriptor.write(TraceFormat.head(of: payload) + payload)
       } catch {

@@ -86,6 +86,7 @@ private final class RingList: @unchecked Sendable {
 
 extension MemChunk {
   /// A hit on a chunk whose hits are watched, or the end of a token of one.
+  @inline(__always)
   final func report(_ note: UInt32) {
     let thread = mc_thread_current()!
     // Beside the clock, which the hit has read. The number was given before the first hit was watched.
