@@ -71,7 +71,7 @@ let package = Package(
     .testTarget(
       name: "CardsTests", dependencies: ["Cards", "TestSupport", "CRowBlend", "CSpng", "CZlib"], swiftSettings: strict),
     .testTarget(
-      name: "ToolTests", dependencies: ["Cards", "ToolSupport", "TestSupport", "lifecards-tool", "memchunk-tool"],
+      name: "ToolTests", dependencies: ["Cards", "ToolSupport", "TestSupport", "ChunkTrace", "lifecards-tool", "memchunk-tool"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -48,7 +48,9 @@ package struct Session: Sendable {
 
   /// One event that is neither a hit nor a token's.
   package struct Event: Sendable {
-    package enum Kind: Sendable, Equatable { case generated, prefetched, freed(FreeReason), budget, keepLimit(PressureLevel) }
+    package enum Kind: Sendable, Equatable {
+      case generated, prefetched, freed(FreeReason), budget, keepLimit(PressureLevel)
+    }
     package var time: UInt64
     package var kind: Kind
     /// The index in `chunks`.
@@ -104,7 +106,8 @@ package struct Session: Sendable {
       let took = min(time, cost / 1_000)
       chunks[index].generating.append(Span(start: time - took, end: time))
       becomeReady(index, size, at: time)
-      events.append(Event(time: time, kind: isPrefetch ? .prefetched : .generated, chunk: index, bytes: size, cost: cost))
+      events.append(
+        Event(time: time, kind: isPrefetch ? .prefetched : .generated, chunk: index, bytes: size, cost: cost))
     case .ready(let number, let size, _): becomeReady(index(of: number), size, at: time)
     case .freed(let number, let reason): free(index(of: number), reason, at: time)
     case .budget(let bytes):

@@ -15,6 +15,7 @@ enum ReportScript {
     const series = index => "s" + Math.min(index, 6);
     const bytes = n => n >= 1e5 ? (n / 1048576).toFixed(2) + " MB" : n.toLocaleString("en") + " bytes";
     const duration = ns => ns >= 1e9 ? (ns / 1e9).toFixed(2) + " s" : ns >= 1e6 ? (ns / 1e6).toFixed(1) + " ms" : (ns / 1e3).toFixed(1) + " µs";
+    const unit = most => most >= 1e5 ? 1048576 : 1;
     const moment = us => duration(us * 1e3);
 
     // A canvas as sharp as the screen, drawn anew whenever its size changes.
@@ -32,9 +33,9 @@ enum ReportScript {
       return { pen, width, height: tall };
     }
     // Round numbers, about so many of them, from 0 to a limit.
-    function ticks(from, to, about) {
-      const rough = (to - from) / about || 1, power = Math.pow(10, Math.floor(Math.log10(rough)));
-      const step = [1, 2, 5, 10].map(n => n * power).find(n => n >= rough);
+    function ticks(from, to, about, unit) {
+      const rough = ((to - from) / about || 1) / unit, power = Math.pow(10, Math.floor(Math.log10(rough)));
+      const step = [1, 2, 5, 10].map(n => n * power).find(n => n >= rough) * unit;
       const list = [];
       for (let n = Math.ceil(from / step) * step; n <= to * 1.0000001; n += step) list.push(n);
       return list;
@@ -43,13 +44,13 @@ enum ReportScript {
       const pen = s.pen;
       pen.strokeStyle = color("grid"); pen.fillStyle = color("soft"); pen.lineWidth = 1;
       pen.textAlign = "right"; pen.textBaseline = "middle";
-      for (const n of ticks(0, y.to, 4)) {
+      for (const n of ticks(0, y.to, 4, y.unit)) {
         const place = Math.round(y.place(n)) + 0.5;
         pen.beginPath(); pen.moveTo(box.left, place); pen.lineTo(box.right, place); pen.stroke();
         pen.fillText(y.text(n), box.left - 6, place);
       }
       pen.textAlign = "center"; pen.textBaseline = "top";
-      for (const n of ticks(x.from, x.to, Math.max(2, s.width / 140))) {
+      for (const n of ticks(x.from, x.to, Math.max(2, s.width / 140), x.unit)) {
         const place = x.place(n);
         if (place > box.right - 20 && place < box.right + 1 || place < box.left + 20) continue;
         pen.fillText(x.text(n), place, box.bottom + 6);
@@ -71,8 +72,8 @@ enum ReportScript {
       const box = { left: 76, right: s.width - 12, top: 14, bottom: s.height - 26 };
       const most = Math.max(1, ...points.map(p => p.budgetBytes), data.advice.budgetBytes);
       const top = Math.max(1, ...points.map(p => p.missedNanoseconds));
-      const x = { from: 0, to: most, place: n => box.left + (box.right - box.left) * n / most, text: bytes };
-      const y = { to: top, place: n => box.bottom - (box.bottom - box.top) * n / top, text: duration };
+      const x = { from: 0, to: most, place: n => box.left + (box.right - box.left) * n / most, text: bytes, unit: unit(most) };
+      const y = { to: top, place: n => box.bottom - (box.bottom - box.top) * n / top, text: duration, unit: 1 };
       curve.x = x; curve.box = box;
       axes(s, box, x, y);
       const vertical = (n, name, dash) => {

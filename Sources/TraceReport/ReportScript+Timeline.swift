@@ -30,7 +30,7 @@ extension ReportScript {
       const box = time.box = { left: 76, right: s.width - 12, top: 10, bottom: s.height - 26 };
       const limits = session.budgets.map(b => b[1]);
       const top = Math.max(1, session.peakBytes, ...limits) * 1.04;
-      const y = { to: top, place: n => box.bottom - (box.bottom - box.top) * n / top, text: bytes };
+      const y = { to: top, place: n => box.bottom - (box.bottom - box.top) * n / top, text: bytes, unit: unit(top) };
       const x = n => Math.max(box.left, Math.min(box.right, time.place(box, n)));
       session.keepLimits.forEach((limit, i) => {
         if (!limit[2]) return;
@@ -39,7 +39,7 @@ extension ReportScript {
         pen.fillStyle = color(limit[2] === 1 ? "warning" : "critical");
         pen.fillRect(x(limit[0]), box.top, Math.max(1, x(end) - x(limit[0])), box.bottom - box.top);
       });
-      axes(s, box, { from: time.from, to: time.to, place: n => time.place(box, n), text: moment }, y);
+      axes(s, box, { from: time.from, to: time.to, place: n => time.place(box, n), text: moment, unit: 1 }, y);
       pen.save(); pen.beginPath(); pen.rect(box.left, 0, box.right - box.left, s.height); pen.clip();
       const first = Math.max(0, before(session.memory, time.from));
       for (let group = session.groups.length; group >= 1; group--) {
@@ -92,7 +92,7 @@ extension ReportScript {
         if (i === time.lane) { pen.fillStyle = color("grid"); pen.fillRect(0, top, s.width, row); }
         pen.fillStyle = color("ink");
         let text = lane.label;
-        while (text.length > 1 && pen.measureText(text).width > box.left - 12) text = text.slice(0, text.endsWith("…") ? -2 : -1) + "…";
+        while (text.length > 1 && pen.measureText(text).width > box.left - 12) text = "…" + text.slice(text.startsWith("…") ? 2 : 1);
         pen.fillText(text, box.left - 6, top + row / 2);
         const bars = (spans, name, from, height) => {
           pen.fillStyle = color(name);

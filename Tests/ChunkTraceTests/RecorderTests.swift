@@ -1,7 +1,8 @@
-@testable import ChunkTrace
 import MemChunks
 import TestSupport
 import Testing
+
+@testable import ChunkTrace
 
 /// What a recorder writes down is what the pool was asked for.
 @Suite struct RecorderTests {
