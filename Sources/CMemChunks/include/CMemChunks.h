@@ -15,6 +15,8 @@ typedef struct mc_activity {
   const void *pool;
   void *chunk;
   void *late;
+  /// Nanoseconds that other generations took inside this one.
+  uint64_t nested;
   struct mc_activity *outer;
 } mc_activity;
 
