@@ -58,11 +58,23 @@ enum TraceFormat {
     bytes += text.utf8
   }
 
-  /// The head of a block, to stand before its payload.
-  static func head(of payload: [UInt8]) -> [UInt8] {
-    let (length, check) = (UInt32(payload.count), crc(payload[...]))
-    return (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) }
-      + (0..<4).map { UInt8(truncatingIfNeeded: check >> (8 * $0)) }
+  static let headSize = 8
+  /// A block with place for its head, to which events are appended.
+  static let emptyBlock = [UInt8](repeating: 0, count: headSize)
+  /// A block of no events.
+  static let endMark: [UInt8] = {
+    var block = emptyBlock
+    close(&block)
+    return block
+  }()
+
+  /// Writes the head of a block that is complete.
+  static func close(_ block: inout [UInt8]) {
+    let (length, check) = (UInt32(block.count - headSize), crc(block[headSize...]))
+    for byte in 0..<4 {
+      block[byte] = UInt8(truncatingIfNeeded: length >> (8 * byte))
+      block[4 + byte] = UInt8(truncatingIfNeeded: check >> (8 * byte))
+    }
   }
 
   static func crc(_ bytes: ArraySlice<UInt8>) -> UInt32 {

@@ -22,7 +22,7 @@ public struct EvictPolicy: Sendable {
   /// Follows whichever is cheapest as it goes: `.lru`, `.costAware`, or cost-aware by uses that fade.
   ///
   /// What each would have freed is worked out for the last 32 768 chunks, in at most 400 bytes a chunk and 12 MB. Hits are
-  /// reported to that by a bounded buffer: a hit takes about 0.6 microseconds more, and what does not fit while several
+  /// reported to that by a bounded buffer: a hit takes about 0.4 microseconds more, and what does not fit while several
   /// threads hit at once is left out of the comparison. Groups' weights do not apply.
   public static let adaptive = EvictPolicy { PoolOrder(.adaptive) }
 
