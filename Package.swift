@@ -34,6 +34,9 @@ let package = Package(
     // Recording, replaying, advising.
     .target(name: "ChunkTrace", dependencies: ["MemChunks", "ChunkLedger"], swiftSettings: strict),
 
+    // What a trace says, for people and programs: sentences, JSON, a page.
+    .target(name: "TraceReport", dependencies: ["ChunkTrace", "MemChunks", "ToolSupport"], swiftSettings: strict),
+
     // Pictures and documents.
     .systemLibrary(name: "CSpng", pkgConfig: "spng", providers: [.apt(["libspng-dev"]), .brew(["libspng"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
@@ -49,9 +52,9 @@ let package = Package(
 
     // Programs.
     .target(name: "ToolSupport", swiftSettings: strict),
-    .executableTarget(name: "lifecards-tool", dependencies: ["Cards", "ToolSupport"], swiftSettings: strict),
+    .executableTarget(name: "lifecards-tool", dependencies: ["Cards", "ChunkTrace", "TraceReport", "ToolSupport"], swiftSettings: strict),
     .executableTarget(
-      name: "memchunk-tool", dependencies: ["MemoryLimits", "ChunkTrace", "ToolSupport"], swiftSettings: strict),
+      name: "memchunk-tool", dependencies: ["MemoryLimits", "ChunkTrace", "TraceReport", "ToolSupport"], swiftSettings: strict),
 
     // Tests.
     .target(name: "TestSupport", dependencies: ["MemChunks"], path: "Tests/TestSupport", swiftSettings: strict),
@@ -68,7 +71,7 @@ let package = Package(
     .testTarget(
       name: "CardsTests", dependencies: ["Cards", "TestSupport", "CRowBlend", "CSpng", "CZlib"], swiftSettings: strict),
     .testTarget(
-      name: "ToolTests", dependencies: ["Cards", "ToolSupport", "TestSupport", "lifecards-tool", "memchunk-tool"],
+      name: "ToolTests", dependencies: ["Cards", "ToolSupport", "TestSupport", "ChunkTrace", "lifecards-tool", "memchunk-tool"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -41,6 +41,14 @@ extern void *swift_tryRetain(void *object);
 
 bool mc_try_retain(void *object) { return swift_tryRetain(object) != NULL; }
 
+mc_hits *mc_hits_make(void) {
+  mc_hits *ring = calloc(1, sizeof(mc_hits) + mc_hits_capacity * sizeof(uint32_t));
+  if (!ring) abort();
+  return ring;
+}
+
+void mc_hits_destroy(mc_hits *ring) { free(ring); }
+
 static uint32_t fork_count;
 
 static void count_fork(void) { __atomic_fetch_add(&fork_count, 1, __ATOMIC_RELAXED); }

@@ -18,6 +18,9 @@ package protocol EvictOrder: Sendable {
   /// Exact orders say no: there whose turn it is goes.
   var sparesExcess: Bool { get }
 
+  /// False when it does not matter what generating takes.
+  var weighsCosts: Bool { get }
+
   /// True when the order wants to be told of every request, hits too.
   var wantsRequests: Bool { get }
 
@@ -31,6 +34,7 @@ package protocol EvictOrder: Sendable {
 
 extension EvictOrder {
   package var sparesExcess: Bool { false }
+  package var weighsCosts: Bool { true }
   package var wantsRequests: Bool { false }
   package mutating func note(_ request: OrderedRequest) {}
   package mutating func takeKeyChange() -> Bool { false }
@@ -65,4 +69,5 @@ package struct LeastRecentlyUsed: EvictOrder {
   package func key(for use: ChunkUse, size: Int) -> UInt64 { use.stamp }
   package mutating func chose(key: UInt64) {}
   package var followsRecency: Bool { true }
+  package var weighsCosts: Bool { false }
 }

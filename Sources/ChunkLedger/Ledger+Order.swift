@@ -3,6 +3,16 @@ extension Ledger {
   /// Whether the order wants `note`.
   package var wantsRequests: Bool { order.wantsRequests }
 
+  /// Whether it matters to the order what generating takes.
+  package var weighsCosts: Bool { order.weighsCosts }
+
+  /// Computes the key of one chunk anew, O(log n): its cost has changed without a use.
+  package mutating func renewKey<Owner: LedgerOwner & ~Copyable>(of slot: Slot, _ owner: borrowing Owner) {
+    guard entries[slot.index].standing == .inHeap else { return }
+    leaveHeap(slot)
+    enterHeap(slot, owner.use(of: slot))
+  }
+
   /// Tells the order of a request for a chunk.
   package mutating func note(number: UInt32, size: Int, cost: UInt64) {
     guard order.wantsRequests, number != 0 else { return }

@@ -4,8 +4,9 @@
 /// first, nothing pinned. So it tells what another budget or another order would have made of the same requests. The
 /// replayer is this, and the shadows from which `Adaptive` chooses are this.
 package final class ShadowCache<Order: EvictOrder> {
-  private var ledger: Ledger<Order>
-  private var objects: ShadowObjects
+  // Never used from two threads at once, nor from inside itself: checking that took a fifth of the time.
+  @exclusivity(unchecked) private var ledger: Ledger<Order>
+  @exclusivity(unchecked) private var objects: ShadowObjects
 
   /// - Parameters:
   ///   - budget: bytes.

@@ -36,6 +36,23 @@ final class OutputFile {
   }
 }
 
+/// Has a file contain these bytes, all of them or none: it takes its place only when it is whole.
+///
+/// - Throws: `TraceError.cannotWrite`; then the file is as it was.
+package func replaceFile(_ path: String, with bytes: [UInt8]) throws(TraceError) {
+  let unfinished = "\(path).\(getpid()).unfinished"
+  do throws(TraceError) {
+    try OutputFile(unfinished).write(bytes)
+    guard rename(unfinished, path) == 0 else {
+      throw .cannotWrite(file: path, reason: String(cString: strerror(errno)))
+    }
+  } catch {
+    unlink(unfinished)
+    guard case .cannotWrite(_, let reason) = error else { throw error }
+    throw .cannotWrite(file: path, reason: reason)
+  }
+}
+
 /// The system's `write`, which a method of the same name hides.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
   write(descriptor, bytes, count)

@@ -5,6 +5,9 @@ struct RecordingReader {
   private let bytes: [UInt8]
   private let file: String
   private var offset = 0
+  private var version = 0
+  /// When the last event that says so happened, since the recording began.
+  private(set) var microseconds: UInt64 = 0
   /// Where the events of the present block end.
   private var blockEnd = 0
   private var requests: [UInt32] = []
@@ -36,7 +39,7 @@ struct RecordingReader {
   mutating func readHeader() throws(TraceError) {
     offset = TraceFormat.magic.count + 1
     guard bytes.count >= offset else { throw damage("the first line of the file is cut off", at: bytes.count) }
-    let version = Int(bytes[offset - 1])
+    version = Int(bytes[offset - 1])
     guard version > 0 else { throw damage("no version is 0", at: offset - 1) }
     guard version <= TraceFormat.version else { throw .tooNew(file: file, version: version) }
     blockEnd = offset
@@ -66,24 +69,47 @@ struct RecordingReader {
     case .freed:
       let reason = try number()
       guard reason < FreeReason.allCases.count else { throw damage("there is no reason \(reason)", at: start) }
-      _ = try number()
+      try passTime()
       return .freed(number: try chunkNumber(subject, at: start), reason: FreeReason.allCases[Int(reason)])
     case .named:
       let chunk = try chunkNumber(subject, at: start)
       let (label, group) = (try text(), try text())
       chunks[chunk, default: Chunk()].label = label
       return .named(number: chunk, label: label, group: group)
-    case .dropped: return .dropped(hits: Int(subject))
+    case .other:
+      if version == 1 { return .dropped(hits: Int(subject)) }
+      return try other(subject & 7, subject >> 3, at: start)
     case .budget:
-      _ = try number()
+      try passTime()
       return .budget(Int(subject))
     }
   }
 
+  private mutating func other(_ kind: UInt64, _ subject: UInt64, at start: Int) throws(TraceError) -> RequestEvent {
+    switch TraceFormat.Other(rawValue: kind) {
+    case .dropped: return .dropped(hits: Int(subject))
+    case .pinned, .unpinned:
+      let chunk = try chunkNumber(subject, at: start)
+      try passTime()
+      return kind == TraceFormat.Other.pinned.rawValue ? .pinned(number: chunk) : .unpinned(number: chunk)
+    case .keepLimit:
+      let level = try number()
+      guard level <= 2 else { throw damage("there is no level of pressure \(level)", at: start) }
+      try passTime()
+      return .keepLimit(Int(subject), PressureLevel(rawValue: Int(level))!)
+    case .time:
+      microseconds &+= subject
+      return .time
+    case nil: throw damage("there is no event \(kind)", at: start)
+    }
+  }
+
+  private mutating func passTime() throws(TraceError) { microseconds &+= try number() }
+
   private mutating func made(_ subject: UInt64, at start: Int, isPrefetch: Bool) throws(TraceError) -> RequestEvent {
     let number = try chunkNumber(subject, at: start)
     let (size, cost) = (try size(), try self.number())
-    _ = try self.number()
+    try passTime()
     var chunk = chunks[number] ?? Chunk()
     if chunk.generations == 0 { chunk.size = size }
     chunk.cost &+= cost

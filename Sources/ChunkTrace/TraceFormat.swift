@@ -1,4 +1,4 @@
-/// The format of recorded traces, version 1.
+/// The format of recorded traces, version 2.
 ///
 /// A file begins with the seven bytes `MCTRACE` and one that is the version. Blocks follow, each of them:
 ///
@@ -18,18 +18,30 @@
 ///     3 ready      when recording began: size in bytes, nanoseconds it had taken
 ///     4 freed      reason (the index in `FreeReason.allCases`), microseconds
 ///     5 named      length and UTF-8 of the label, length and UTF-8 of the group's
-///     6 dropped    the subject is how many hits could not be recorded
+///     6 other      the lowest three bits of the subject say what, the rest is the subject of that:
+///       0 dropped    the subject is how many hits could not be recorded
+///       1 pinned     a token holds the product, one or one more of them; microseconds
+///       2 unpinned   one of the tokens let go; microseconds
+///       3 keep limit the subject is what may stay ready unused, in bytes; level of pressure (0 to 2), microseconds
+///       4 time       the subject is the microseconds
 ///     7 budget     the subject is the budget in bytes; microseconds
 ///
-/// A hit takes two or three bytes, everything else about ten.
+/// A hit takes two or three bytes, everything else about ten. Hits, and tokens that took no slow step, are written when the pool
+/// takes its next slow step: that is how exact their time is.
+///
+/// Version 1 knew of the others only `dropped`, and had its subject where version 2 has what it is.
 enum TraceFormat {
-  static let version = 1
+  static let version = 2
   static let magic = Array("MCTRACE".utf8)
   /// More than any writer writes at once; a greater length is damage.
   static let largestBlock = 1 << 24
 
   enum Kind: UInt64 {
-    case hit, generated, prefetched, ready, freed, named, dropped, budget
+    case hit, generated, prefetched, ready, freed, named, other, budget
+  }
+
+  enum Other: UInt64 {
+    case dropped, pinned, unpinned, keepLimit, time
   }
 
   static func append(_ number: UInt64, to bytes: inout [UInt8]) {
@@ -46,18 +58,58 @@ enum TraceFormat {
     bytes += text.utf8
   }
 
-  /// The head of a block, to stand before its payload.
-  static func head(of payload: [UInt8]) -> [UInt8] {
-    let (length, check) = (UInt32(payload.count), crc(payload[...]))
-    return (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) }
-      + (0..<4).map { UInt8(truncatingIfNeeded: check >> (8 * $0)) }
+  static let headSize = 8
+  /// A block with place for its head, to which events are appended.
+  static let emptyBlock = [UInt8](repeating: 0, count: headSize)
+  /// A block of no events.
+  static let endMark: [UInt8] = {
+    var block = emptyBlock
+    close(&block)
+    return block
+  }()
+
+  /// Writes the head of a block that is complete.
+  static func close(_ block: inout [UInt8]) {
+    let (length, check) = (UInt32(block.count - headSize), crc(block[headSize...]))
+    for byte in 0..<4 {
+      block[byte] = UInt8(truncatingIfNeeded: length >> (8 * byte))
+      block[4 + byte] = UInt8(truncatingIfNeeded: check >> (8 * byte))
+    }
   }
 
   static func crc(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-    ~bytes.reduce(~0) { remainders[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ $0 >> 8 }
+    // Four bytes at a time: a recorder does this for every hit.
+    remainders.withUnsafeBufferPointer { table in
+      bytes.withUnsafeBytes { bytes in
+        var (sum, place) = (~UInt32(0), 0)
+        while bytes.count - place >= 4 {
+          sum ^= UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+          let (low, high) = (Int(sum & 0xffff), Int(sum >> 16))
+          sum = table[768 + (low & 0xff)] ^ table[512 + (low >> 8)]
+          sum ^= table[256 + (high & 0xff)] ^ table[high >> 8]
+          place += 4
+        }
+        for byte in bytes[place...] {
+          let index = UInt8(truncatingIfNeeded: sum) ^ byte
+          sum = table[Int(index)] ^ (sum >> 8)
+        }
+        return ~sum
+      }
+    }
   }
 
-  private static let remainders: [UInt32] = (0..<256).map { byte in
-    (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 1 ? 0xedb8_8320 ^ value >> 1 : value >> 1 }
-  }
+  /// The remainders of all bytes, then of all bytes with one, two and three zeros behind.
+  private static let remainders: [UInt32] = {
+    var all: [UInt32] = []
+    for byte in UInt32(0)..<256 {
+      var value = byte
+      for _ in 0..<8 { value = value & 1 == 1 ? 0xedb8_8320 ^ (value >> 1) : value >> 1 }
+      all.append(value)
+    }
+    for place in 256..<1_024 {
+      let last = all[place - 256]
+      all.append(all[Int(last & 0xff)] ^ (last >> 8))
+    }
+    return all
+  }()
 }

@@ -51,7 +51,7 @@ struct ChunkTable: ~Copyable, LedgerOwner {
   func use(of slot: Slot) -> ChunkUse {
     seats[slot.index].chunk!._withUnsafeGuaranteedRef {
       ChunkUse(
-        stamp: $0.stamp.load(ordering: .relaxed), uses: $0.totalUses, cost: $0.books.cost, number: $0.books.number)
+        stamp: $0.stamp.load(ordering: .relaxed), uses: $0.totalUses, cost: $0.costNow, number: $0.number)
     }
   }
 

@@ -68,12 +68,12 @@ struct ChunkBooks {
   var foldedUses: UInt64 = 0
   /// Uses already added to the pool's total.
   var countedUses: UInt64 = 0
-  /// What the last generation took, in nanoseconds; remembered when the product is freed.
+  /// What the last generation took by itself, in nanoseconds; remembered when the product is freed.
   var cost: UInt64 = 0
+  /// What it needed, or who needs it, where that is known.
+  var card: CostCard?
   /// The pool's count of freed bytes when room was made with this chunk; 0 for never.
   var freedAt: UInt64 = 0
-  /// What the chunk is called where requests are listened to; 0 where nobody did yet.
-  var number: UInt32 = 0
 
   var hasSlot: Bool { slots.0 >= 0 || slots.1 >= 0 }
 

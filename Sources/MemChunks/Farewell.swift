@@ -1,7 +1,7 @@
 import CMemChunks
 import ChunkLedger
 
-/// What a thread to which groups are bound leaves behind when it ends: its pools are told.
+/// What a thread leaves behind when it ends, to which groups are bound or whose hits somebody listens to: its pools are told.
 ///
 /// The thread's own: made and changed on no other, and let go of by the system's call at its end.
 final class Farewell {
@@ -44,6 +44,7 @@ final class Farewell {
   /// The thread ends. What still runs on it, another's call at its end, may bind anew, and then has a new number.
   private func say() {
     mc_thread_current()!.pointee.farewell = nil
+    mc_thread_current()!.pointee.hits_owner = 0
     mc_thread_drop_number()
     for pool in pools { pool.core?.threadEnded(number) }
   }
@@ -54,6 +55,7 @@ extension PoolCore {
   fileprivate func threadEnded(_ number: UInt) {
     if isForked { return }
     locked { after in
+      self.hits?.threadEnded(number)
       for index in self.groups.indices where self.groups[index].thread == number {
         self.groups[index].thread = BoundThread.nobody
         if let wake = self.groups[index].wake { after.releases.append(wake as AnyObject) }

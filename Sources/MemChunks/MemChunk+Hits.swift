@@ -72,14 +72,22 @@ extension MemChunk {
     let old = word.wrappingAdd(
       ChunkWord.oneUse | ChunkWord.oneUser(lane), ordering: .acquiringAndReleasing
     ).oldValue
-    if old & ChunkWord.scopeMask == ChunkWord.ready | lane &<< ChunkWord.laneShift || hitIsWatched(old, lane) {
+    if old & ChunkWord.scopeMask == ChunkWord.ready | lane &<< ChunkWord.laneShift
+      || hitIsWatched(old, lane, HitNote.pinned)
+    {
       return Int(lane)
     }
-    leaveToken(Int(lane))
+    takeBackToken(Int(lane))
     return nil
   }
 
   final func leaveToken(_ lane: Int) {
+    // Before the product can go. A token that was there before anybody listened ends one that was told of then.
+    if word.load(ordering: .relaxed) & ChunkWord.watched != 0 { report(HitNote.unpinned) }
+    takeBackToken(lane)
+  }
+
+  private final func takeBackToken(_ lane: Int) {
     let old = word.wrappingSubtract(ChunkWord.oneUser(UInt64(lane)), ordering: .acquiringAndReleasing).oldValue
     tokens.wrappingSubtract(1, ordering: .acquiringAndReleasing)
     if old & ChunkWord.notices != 0 { useEnded(lane, old, byToken: true) }
@@ -89,16 +97,18 @@ extension MemChunk {
   @usableFromInline
   final func hitIsWatched(_ old: UInt64) -> Bool {
     guard old & ChunkWord.touchMask == ChunkWord.ready | ChunkWord.watched else { return false }
-    reportHit()
+    report(HitNote.hit)
     return true
   }
 
   /// The same of a scope or a token in a lane.
   @usableFromInline
-  final func hitIsWatched(_ old: UInt64, _ lane: UInt64) -> Bool {
+  final func hitIsWatched(_ old: UInt64, _ lane: UInt64) -> Bool { hitIsWatched(old, lane, HitNote.hit) }
+
+  private final func hitIsWatched(_ old: UInt64, _ lane: UInt64, _ note: UInt32) -> Bool {
     let hit = ChunkWord.ready | ChunkWord.watched | lane &<< ChunkWord.laneShift
     guard old & ChunkWord.scopeMask == hit else { return false }
-    reportHit()
+    report(note)
     return true
   }
 

@@ -67,6 +67,9 @@ open class MemChunk: @unchecked Sendable {
   @usableFromInline final let clock: UnsafeMutablePointer<Atomic<UInt64>>
   /// How many of those who hold the product are pin tokens: they may last as long as somebody likes.
   final let tokens = Atomic<UInt32>(0)
+  /// What the chunk is called where requests are listened to; 0 where nobody did yet. Given under the pool's lock, before
+  /// the word says that hits are watched. Here and not in the books, where it would take memory and a line more.
+  @exclusivity(unchecked) final var number: UInt32 = 0
   /// Users that no longer fit in the word, guarded by the pool's lock. Beside the books, where it takes no more memory.
   @exclusivity(unchecked) final var folds = UserFolds()
   /// Everything else that the pool remembers of this chunk, guarded by the pool's lock.

@@ -61,6 +61,7 @@ extension PoolCore {
     queue.mark(chunk)
     table.clear(slot)
     noteFreed(chunk, slot, reason)
+    noteGone(chunk, from: slot)
     // Nobody adds them up any more once the chunk has no seat.
     addUses(of: chunk)
     tallies.frees += 1

@@ -25,9 +25,9 @@ extension PoolCore {
     let size: Int
     var cost: UInt64 = 0
     do {
-      size = try Activity.run(.generating, self, chunk) { _ in
+      size = try Activity.run(.generating, self, chunk) { record in
         try chunk.generateProduct(in: generation.lane, quote)
-        cost = time() &- began
+        cost = ownTime(of: time() &- began, record)
         // Part of generating: whoever waits for the product waits for this answer, too.
         return chunk.settledSize(quote)
       }
@@ -131,8 +131,8 @@ extension PoolCore {
     let slot = Slot(Int(chunk.books[generation.lane]))
     let request = generation.work.request
     chunk.books.generations &+= 1
-    chunk.books.cost = cost
     close(generation)
+    noteCost(of: chunk, cost, in: slot)
     chunk.stamp.store(RecencyClock.advance(clock), ordering: .relaxed)
     noteRequest(for: chunk, size, isPrefetch: request.purpose == .prefetch)
     ledger.settle(slot, size: size, use: table.use(of: slot))

@@ -19,7 +19,10 @@ extension PoolCore {
   /// Adds one user to a chunk that is ready, or about to be; returns its lane.
   func hold(_ chunk: MemChunk, _ purpose: Request.Purpose) -> Int {
     let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
-    if purpose == .token { chunk.tokens.wrappingAdd(1, ordering: .acquiringAndReleasing) }
+    if purpose == .token {
+      chunk.tokens.wrappingAdd(1, ordering: .acquiringAndReleasing)
+      noteToken(of: chunk, holds: true)
+    }
     let now = chunk.word.wrappingAdd(ChunkWord.oneUser(UInt64(lane)), ordering: .acquiringAndReleasing).newValue
     // Many may have waited for the same product.
     if now & ChunkWord.usersGuards != 0 { chunk.relieveWord() }
@@ -34,7 +37,10 @@ extension PoolCore {
       let chunk = request.chunks[index]
       let user = ChunkWord.oneUser(UInt64(request.lanes[index]))
       chunk.word.wrappingSubtract(user, ordering: .acquiringAndReleasing)
-      if request.purpose == .token { chunk.tokens.wrappingSubtract(1, ordering: .acquiringAndReleasing) }
+      if request.purpose == .token {
+        chunk.tokens.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+        noteToken(of: chunk, holds: false)
+      }
       noteEnd(of: chunk, request.lanes[index], &after)
     }
   }

@@ -36,6 +36,7 @@ extension PoolCore {
 
   func updateKeepLimit() {
     ledger.setKeepLimit(pressure.keepLimit(budget: ledger.budget))
+    noteKeepLimit()
   }
 
   /// Frees everything that nobody is using. What is in use goes when that use ends; a generation that is running is a

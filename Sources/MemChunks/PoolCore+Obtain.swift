@@ -52,6 +52,7 @@ extension PoolCore {
   func firstStep(_ request: Request, _ after: inout Aftermath) -> Request.Step {
     visit(&after)
     countUses(of: request)
+    noteNeeds(of: request)
     // What was only waiting to go is gone before others are asked to.
     if !after.victims.isEmpty { return .quote }
     return step(request, &after)

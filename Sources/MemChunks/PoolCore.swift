@@ -9,7 +9,8 @@ import Synchronization
 /// releases that may be the last - is written into an `Aftermath` and done when the lock is open again.
 final class PoolCore: @unchecked Sendable {
   let lock = Lock()
-  /// The recency clock, on a cache line of its own: hits read it, slow steps write it.
+  /// The recency clock, on a cache line of its own: hits read it, slow steps write it. Behind it is `HitBuffer.owner`, for
+  /// hits that are watched.
   let clock: UnsafeMutablePointer<Atomic<UInt64>>
   /// Monotonic nanoseconds. Measures costs, ages and deadlines; never the order of chunks.
   let time: @Sendable () -> UInt64
@@ -54,6 +55,7 @@ final class PoolCore: @unchecked Sendable {
     forks = mc_fork_count()
     let line = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
     clock = line.initializeMemory(as: Atomic<UInt64>.self, to: Atomic(RecencyClock.step))
+    (clock + 1).initialize(to: Atomic(0))
     self.time = time
     ledger = Ledger(budget: budget, pageSize: mc_page_size(), order: order)
     ledger.freesAhead = true
@@ -62,7 +64,7 @@ final class PoolCore: @unchecked Sendable {
   }
 
   deinit {
-    clock.deinitialize(count: 1)
+    clock.deinitialize(count: 2)
     UnsafeMutableRawPointer(clock).deallocate()
   }
 

@@ -11,7 +11,9 @@ struct RequestBook {
   /// Where the numbered chunks sit that are ready.
   fileprivate(set) var slots: [UInt32: Slot] = [:]
 
+  /// 0 when a thousand million chunks have one: what has none is not heard of.
   mutating func nextNumber() -> UInt32 {
+    guard lastNumber < HitNote.number else { return 0 }
     lastNumber += 1
     return lastNumber
   }
@@ -29,6 +31,10 @@ package enum RequestEvent: Sendable {
   case named(number: UInt32, label: String, group: String)
   /// A use found the product ready.
   case hit(number: UInt32)
+  /// A token holds the product, or one more of them.
+  case pinned(number: UInt32)
+  /// One of the tokens let go.
+  case unpinned(number: UInt32)
   /// A product was made for a use: its bytes, and what that took in nanoseconds.
   case generated(number: UInt32, size: Int, nanoseconds: UInt64, isPrefetch: Bool)
   /// A product was there when recording began.
@@ -39,6 +45,10 @@ package enum RequestEvent: Sendable {
   case dropped(hits: Int)
   /// The budget is so many bytes.
   case budget(Int)
+  /// So many bytes may stay ready while nobody uses them, at this level of pressure.
+  case keepLimit(Int, PressureLevel)
+  /// Only time has passed.
+  case time
 }
 
 /// A recorder of requests.
@@ -46,6 +56,9 @@ package protocol RequestSink: AnyObject, Sendable {
   /// Takes an event down. Called under the pool's lock, in the order of events: must be quick and run nothing of the user's.
   /// True when `flush` should be called.
   func note(_ event: RequestEvent, at nanoseconds: UInt64) -> Bool
+
+  /// The same of many hits, and beginnings and ends of tokens among them, as `HitNote` has them.
+  func note(hits: UnsafeBufferPointer<UInt32>, at nanoseconds: UInt64) -> Bool
 
   /// Writes down what was noted. Called without the lock, by several threads at once.
   func flush()
@@ -60,6 +73,7 @@ extension ChunkPool {
       self.core.requests.sink = sink
       self.core.watchHits(true)
       self.core.noteBudget()
+      self.core.noteKeepLimit()
       self.core.tellReadyChunks()
     }
   }
@@ -84,6 +98,7 @@ extension PoolCore {
   }
 
   func noteBudget() { tell(.budget(ledger.budget)) }
+  func noteKeepLimit() { tell(.keepLimit(ledger.keepLimit, pressure.level)) }
 
   /// A product was made; before it is in line.
   func noteRequest(for chunk: MemChunk, _ size: Int, isPrefetch: Bool) {
@@ -93,44 +108,60 @@ extension PoolCore {
     }
     chunk.word.bitwiseOr(ChunkWord.watched, ordering: .acquiringAndReleasing)
     number(chunk)
+    guard chunk.number != 0 else { return }
     tell(
-      .generated(number: chunk.books.number, size: size, nanoseconds: chunk.books.cost, isPrefetch: isPrefetch))
+      .generated(number: chunk.number, size: size, nanoseconds: chunk.books.cost, isPrefetch: isPrefetch))
     guard !isPrefetch else { return }
-    ledger.note(number: chunk.books.number, size: size, cost: chunk.books.cost)
+    ledger.note(number: chunk.number, size: size, cost: chunk.books.cost)
   }
 
   /// A use found the product ready.
   func noteHit(of chunk: MemChunk) {
-    guard requests.isWatching, chunk.books.number != 0 else { return }
-    tell(.hit(number: chunk.books.number))
-    guard let slot = requests.slots[chunk.books.number] else { return }
-    ledger.note(
-      number: chunk.books.number, size: ledger.size(of: slot), cost: chunk.books.cost)
+    guard requests.isWatching, chunk.number != 0 else { return }
+    tell(.hit(number: chunk.number))
+    if ledger.wantsRequests { noteForOrder(hitOf: chunk.number) }
+  }
+
+  private func noteForOrder(hitOf number: UInt32) {
+    // It may have been freed since.
+    guard let slot = requests.slots[number], let seat = table.seats[slot.index].chunk else { return }
+    let cost = seat._withUnsafeGuaranteedRef { $0.books.cost }
+    ledger.note(number: number, size: ledger.size(of: slot), cost: cost)
+  }
+
+  /// Tokens hold a product, more or fewer of them than before. Under the lock; hits tell by their buffer.
+  func noteToken(of chunk: MemChunk, holds: Bool) {
+    guard requests.isWatching, chunk.number != 0 else { return }
+    tell(holds ? .pinned(number: chunk.number) : .unpinned(number: chunk.number))
   }
 
   /// A product has gone.
   func noteFreed(_ chunk: MemChunk, _ slot: Slot, _ reason: FreeReason) {
-    guard chunk.books.number != 0 else { return }
+    guard chunk.number != 0 else { return }
     // It may have a newer product in another slot.
-    if requests.slots[chunk.books.number] == slot { requests.slots[chunk.books.number] = nil }
-    tell(.freed(number: chunk.books.number, reason: reason))
+    if requests.slots[chunk.number] == slot { requests.slots[chunk.number] = nil }
+    tell(.freed(number: chunk.number, reason: reason))
   }
 
   /// Gives a chunk its number, and remembers where it sits now.
   private func number(_ chunk: MemChunk) {
-    if chunk.books.number == 0 { chunk.books.number = requests.nextNumber() }
+    if chunk.number == 0 { chunk.number = requests.nextNumber() }
     let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
-    requests.slots[chunk.books.number] = Slot(Int(chunk.books[lane]))
-    tell(.named(number: chunk.books.number, label: chunk.label, group: chunk.group.label))
+    requests.slots[chunk.number] = Slot(Int(chunk.books[lane]))
+    tell(.named(number: chunk.number, label: chunk.label, group: chunk.group.label))
   }
 
   func watchHits(_ watches: Bool) {
-    if watches, hits == nil { hits = HitBuffer() }
+    if watches, hits == nil {
+      let hits = HitBuffer()
+      (clock + 1).pointee.store(hits.owner, ordering: .relaxed)
+      self.hits = hits
+    }
     requests.isWatching = watches
     for seat in table.seats {
       seat.chunk?._withUnsafeGuaranteedRef { chunk in
         if watches {
-          if chunk.books.number == 0 { number(chunk) }
+          if chunk.number == 0 { number(chunk) }
           chunk.word.bitwiseOr(ChunkWord.watched, ordering: .acquiringAndReleasing)
         } else {
           chunk.word.bitwiseAnd(~ChunkWord.watched, ordering: .acquiringAndReleasing)
@@ -145,6 +176,7 @@ extension PoolCore {
       table.seats[slot.index].chunk?._withUnsafeGuaranteedRef { chunk in
         tell(.named(number: number, label: chunk.label, group: chunk.group.label))
         tell(.ready(number: number, size: ledger.size(of: slot), nanoseconds: chunk.books.cost))
+        for _ in 0..<chunk.tokens.load(ordering: .relaxed) { tell(.pinned(number: number)) }
       }
     }
   }
@@ -152,14 +184,12 @@ extension PoolCore {
   /// Tells of the hits until now. Under the lock, before anything is decided.
   func drainHits() {
     guard let hits = hits else { return }
-    hits.drain { number in
-      guard let slot = requests.slots[number], let seat = table.seats[slot.index].chunk else {
-        // It has been freed since.
-        return tell(.hit(number: number))
-      }
-      seat._withUnsafeGuaranteedRef { noteHit(of: $0) }
+    hits.drain { batch in
+      if let sink = requests.sink, sink.note(hits: batch, at: time()) { requests.mustFlush = true }
+      guard ledger.wantsRequests else { return }
+      for hit in batch where hit & HitNote.unpinned == 0 { noteForOrder(hitOf: hit & HitNote.number) }
     }
-    let dropped = hits.dropped.exchange(0, ordering: .relaxed)
-    if dropped > 0 { tell(.dropped(hits: Int(dropped))) }
+    guard hits.dropped.load(ordering: .relaxed) > 0 else { return }
+    tell(.dropped(hits: Int(hits.dropped.exchange(0, ordering: .relaxed))))
   }
 }

@@ -45,7 +45,8 @@ extension PoolCore {
           let state = self.state(of: chunk, seat.lane, slot, use.stamp)
           let info = ChunkInfo(
             label: chunk.label, group: chunk.group.label, state: state, size: self.ledger.size(of: slot),
-            uses: chunk.totalUses, generations: Int(chunk.books.generations), nanoseconds: use.cost)
+            uses: chunk.totalUses, generations: Int(chunk.books.generations),
+            nanoseconds: chunk.books.cost)
           let age = Double(now &- use.stamp) / self.ledger.weight(of: chunk.group.index)
           rows.append((info, state.rank, age))
         }

@@ -1,23 +1,29 @@
 import Cards
+import ChunkTrace
 import MemChunks
 import Pictures
 import ToolSupport
+import TraceReport
 
 /// `lifecards render`: composes a document into a PNG file and gives the account.
 struct RenderCommand: Command {
   static let help = """
     Composes an OpenRaster document into a PNG file.
 
-    usage: lifecards render IN.ora OUT.png [--budget SIZE] [--threads N] [--level N] [--json]
+    usage: lifecards render IN.ora OUT.png [--budget SIZE] [--threads N] [--level N]
+                            [--trace FILE] [--report FILE.html] [--json]
 
       --budget SIZE   what decoders and rows may take at every moment (10MB)
       --threads N     how many threads decode and compose (as many as there are
                       processors, at most 8)
       --level N       how hard the picture is compressed, 0 to 9 (\(PNGWriter.defaultCompressionLevel))
+      --trace FILE    records what the memory was asked for, for memchunk
+      --report FILE   writes a page that shows it: memory, chunks, budgets
       --json          gives the account as JSON
 
     The picture is the same for every budget and number of threads. OUT.png is
-    replaced only when the new picture is whole; no other file is written. When
+    replaced only when the new picture is whole; without --trace and --report no
+    other file is written. When
     OUT.png is - the picture goes to standard output, and the account, as JSON or
     not, to standard error. Otherwise the account goes to standard output.
 
@@ -34,10 +40,11 @@ struct RenderCommand: Command {
   private let budget: Int
   private let options: RenderOptions
   private let wantsJSON: Bool
+  private let recording: RenderRecording
 
   init(_ arguments: [[UInt8]]) throws(UsageError) {
     let arguments = try Arguments(
-      arguments, flags: ["--json"], options: Self.renderOptions.union(["--level"]))
+      arguments, flags: ["--json"], options: Self.renderOptions.union(["--level", "--trace", "--report"]))
     guard arguments.operands.count == 2 else {
       throw UsageError("render needs the name of a document and the name of the picture to write")
     }
@@ -45,8 +52,15 @@ struct RenderCommand: Command {
     output = arguments.operands[1] == Array("-".utf8) ? nil : BytePath(bytes: arguments.operands[1])
     (budget, options) = try Self.budgetAndOptions(arguments)
     wantsJSON = arguments.has("--json")
+    recording = RenderRecording(trace: arguments.value(of: "--trace"), page: arguments.value(of: "--report"))
     if let output, isSameFile(input.bytes, output.bytes) {
       throw UsageError("the picture would replace the document; give it another name")
+    }
+    for option in ["--trace", "--report"] {
+      guard let name = arguments.value(of: option).map({ Array($0.utf8) }) else { continue }
+      if isSameFile(input.bytes, name) || isSameFile(output?.bytes ?? [], name) {
+        throw UsageError("\(option) would replace the document or the picture; give it another name")
+      }
     }
   }
 
@@ -54,6 +68,7 @@ struct RenderCommand: Command {
     let start = ContinuousClock.now
     let file = try OpenRasterFile(input)
     let pool = ChunkPool(budget: .bytes(budget))
+    let recorder = try recording.begin(of: pool)
     var progress = ProgressLine("composing")
     defer { progress.clear() }
     func show(_ done: Int, _ total: Int) { progress.update(done, of: total) }
@@ -64,6 +79,7 @@ struct RenderCommand: Command {
         try file.render(to: StandardOutput(), in: pool, options: options, progress: show)
       }
     progress.clear()
+    if let recorder { try recording.end(recorder, budget: budget, name: file.name) }
     let report = RenderReport(
       output: output?.description ?? "standard output", account: account, threads: options.threads,
       seconds: (ContinuousClock.now - start) / .seconds(1), residentPeak: peakResidentByteCount())

@@ -1,5 +1,6 @@
 import ChunkTrace
 import ToolSupport
+import TraceReport
 
 /// `memchunk curve`: what budgets would generate.
 struct CurveCommand: Command {
@@ -56,13 +57,6 @@ struct CurveCommand: Command {
   }
 
   private func json(_ curve: BudgetCurve) -> JSON {
-    .object([("policy", .string(policy.rawValue)), ("points", .array(curve.points.map(Self.json)))])
-  }
-
-  static func json(_ point: BudgetCurve.Point) -> JSON {
-    .object([
-      ("budgetBytes", .integer(point.budget)), ("misses", .integer(point.misses)),
-      ("missedBytes", .integer(point.missedBytes)), ("missedNanoseconds", .integer(Int(point.missedCost))),
-    ])
+    .object([("policy", .string(policy.rawValue)), ("points", .array(curve.points.map(JSON.point)))])
   }
 }

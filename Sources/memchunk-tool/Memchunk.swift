@@ -8,6 +8,7 @@ enum Memchunk {
   static var commands: [any Command.Type] {
     [
       DoctorCommand.self, ReplayCommand.self, CurveCommand.self, AdviseCommand.self,
+      ReportCommand.self,
     ]
   }
 

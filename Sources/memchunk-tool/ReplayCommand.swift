@@ -1,5 +1,6 @@
 import ChunkTrace
 import ToolSupport
+import TraceReport
 
 /// `memchunk replay`: what policies would generate for the requests of a trace.
 struct ReplayCommand: Command {
@@ -85,15 +86,7 @@ struct ReplayCommand: Command {
     .object([
       ("budgetBytes", .integer(budget)), ("requests", .integer(results[0].1.requests)),
       ("boundNanoseconds", .integer(Int(bound))),
-      ("policies", .array(results.map { Self.json($0, $1) })),
-    ])
-  }
-
-  static func json(_ policy: ReplayPolicy, _ result: ReplayResult) -> JSON {
-    .object([
-      ("policy", .string(policy.rawValue)), ("misses", .integer(result.misses)),
-      ("missRatio", .number(result.missRatio)), ("missedBytes", .integer(result.missedBytes)),
-      ("byteMissRatio", .number(result.byteMissRatio)), ("missedNanoseconds", .integer(Int(result.missedCost))),
+      ("policies", .array(results.map { JSON.result(of: $0, $1) })),
     ])
   }
 }

@@ -26,6 +26,12 @@ struct TraceInput {
     return file
   }
 
+  /// What happened while it was recorded; nil for formats that know no times.
+  func session() throws -> Session? { try Session(path) }
+
+  /// What it is called in a report.
+  var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+
   /// The budget that was given, or the one of the recording.
   static func budget(_ given: Int?, _ file: TraceFile) throws(UsageError) -> Int {
     guard let budget = given ?? file.budget else {
@@ -39,33 +45,4 @@ struct TraceInput {
     guard arguments.value(of: "--budget") != nil else { return nil }
     return try arguments.byteCount(of: "--budget", default: 0)
   }
-}
-
-/// A duration for people, of so many nanoseconds.
-func milliseconds(_ nanoseconds: UInt64) -> String { "\(decimal(Double(nanoseconds) / 1e6, 1)) ms" }
-
-/// A share for people.
-func percent(_ part: UInt64, of whole: UInt64) -> String {
-  "\(decimal(whole == 0 ? 100 : Double(part) / Double(whole) * 100, 1)) %"
-}
-
-/// A number with so many decimals, rounded to nearest.
-func decimal(_ number: Double, _ decimals: Int) -> String {
-  let factor = (0..<decimals).reduce(1.0) { factor, _ in factor * 10 }
-  let whole = (number * factor).rounded()
-  guard whole.magnitude < 1e18 else { return "\(number)" }
-  let digits = String(Int(whole.magnitude))
-  let padded = String(repeating: "0", count: max(0, decimals + 1 - digits.count)) + digits
-  return (whole < 0 ? "-" : "") + padded.dropLast(decimals) + "." + padded.suffix(decimals)
-}
-
-/// A table with the first column to the left and the others to the right.
-func table(_ rows: [[String]]) -> String {
-  let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-  return rows.map { row in
-    row.enumerated().map { column, cell in
-      let space = String(repeating: " ", count: widths[column] - cell.count)
-      return column == 0 ? cell + space : space + cell
-    }.joined(separator: "  ")
-  }.joined(separator: "\n") + "\n"
 }

@@ -1,7 +1,8 @@
-import ChunkTrace
 import MemChunks
 import TestSupport
 import Testing
+
+@testable import ChunkTrace
 
 /// What a recorder writes down is what the pool was asked for.
 @Suite struct RecorderTests {
@@ -94,6 +95,86 @@ import Testing
     try recorder.close()
     let file = try TraceFile(path)
     #expect(file.trace.requests.count + file.droppedHits == 80_008)
+    withExtendedLifetime(chunks) {}
+  }
+
+  @Test("tokens are told of when they begin and when they end, on the fast path and on the slow one")
+  func tokens() throws {
+    let path = try record { pool, chunks in
+      let held = try chunks[0].pin()
+      do {
+        let again = try chunks[0].pin()
+        withExtendedLifetime(again) {}
+      }
+      let both = try pool.pin([chunks[0], chunks[1]])
+      try chunks[2].ensureReady()
+      both.unpin()
+      held.unpin()
+    }
+    var held = [0, 0, 0]
+    var greatest = held
+    var reader = RecordingReader(try #require(readFile(path)), path)
+    try reader.readHeader()
+    while let event = try reader.next() {
+      switch event {
+      case .pinned(let number):
+        held[Int(number) - 1] += 1
+        greatest[Int(number) - 1] = max(greatest[Int(number) - 1], held[Int(number) - 1])
+      case .unpinned(let number): held[Int(number) - 1] -= 1
+      default: break
+      }
+    }
+    #expect(greatest == [2, 1, 0])
+    #expect(held == [0, 0, 0])
+  }
+
+  @Test func aTokenThatWasThereBeforeIsKnown() throws {
+    let pool = ChunkPool(budget: .bytes(100))
+    let chunk = ValueChunk(in: pool, size: 30) { 1 }
+    let pin = try chunk.pin()
+    let path = directory.file("pinned.trace")
+    let recorder = try TraceRecorder(of: pool, to: path)
+    pin.unpin()
+    try recorder.close()
+    var reader = RecordingReader(try #require(readFile(path)), path)
+    try reader.readHeader()
+    var tokens: [Int] = []
+    while let event = try reader.next() {
+      if case .pinned = event { tokens.append(1) }
+      if case .unpinned = event { tokens.append(-1) }
+    }
+    #expect(tokens == [1, -1])
+  }
+
+  @Test("a thread that ends leaves its ring to another, and what it put there is told of")
+  func threadsThatEnd() throws {
+    let path = directory.file("threads.trace")
+    let pool = ChunkPool(budget: .bytes(1_000))
+    let recorder = try TraceRecorder(of: pool, to: path)
+    let chunks = (0..<3).map { index in ValueChunk(in: pool, size: 10) { index } }
+    for chunk in chunks { try chunk.ensureReady() }
+    for _ in 0..<50 {
+      TestThread { for step in 0..<99 { try? chunks[step % 3].ensureReady() } }.join()
+    }
+    try recorder.close()
+    let file = try TraceFile(path)
+    #expect(file.droppedHits == 0)
+    #expect(file.trace.requests.count == 3 + 50 * 99)
+    withExtendedLifetime(chunks) {}
+  }
+
+  @Test("a thread that uses two pools in turn is heard in both")
+  func twoPools() throws {
+    let pools = (0..<2).map { _ in ChunkPool(budget: .bytes(100)) }
+    let paths = (0..<2).map { directory.file("pool\($0).trace") }
+    let recorders = try zip(pools, paths).map { try TraceRecorder(of: $0, to: $1) }
+    let chunks = pools.map { pool in ValueChunk(in: pool, size: 10) { 1 } }
+    for step in 0..<20_000 { try chunks[step % 2].ensureReady() }
+    for recorder in recorders { try recorder.close() }
+    for path in paths {
+      let file = try TraceFile(path)
+      #expect(file.trace.requests.count == 10_000 && file.droppedHits == 0)
+    }
     withExtendedLifetime(chunks) {}
   }
 

@@ -1,6 +1,8 @@
 let rounds = CommandLine.arguments.contains("--quick") ? 3 : 9
 if CommandLine.arguments.contains("--waiting") {
   benchmarkWaiting(rounds: rounds)
+} else if CommandLine.arguments.contains("--listening") {
+  benchmarkWatchedHits(rounds: rounds)
 } else if CommandLine.arguments.contains("--traces") {
   benchmarkReplays(rounds: rounds)
   benchmarkWatchedHits(rounds: rounds)

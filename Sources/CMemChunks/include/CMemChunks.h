@@ -15,8 +15,53 @@ typedef struct mc_activity {
   const void *pool;
   void *chunk;
   void *late;
+  /// Nanoseconds that other generations took inside this one.
+  uint64_t nested;
   struct mc_activity *outer;
 } mc_activity;
+
+enum { mc_hits_capacity = 4096 };
+
+/// Hits of one thread on chunks of one pool, on their way to whoever listens: a ring that the thread fills and the pool empties.
+typedef struct mc_hits {
+  /// How many were put in, and how many the filler knows to be taken out; the filler's.
+  uint64_t filled;
+  uint64_t known_taken;
+  // The next is written by another thread: not on the same line.
+  char line[112];
+  /// How many were taken out.
+  uint64_t taken;
+  uint32_t places[];
+} mc_hits;
+
+/// An empty ring; ends the process where there is no memory.
+mc_hits *mc_hits_make(void);
+void mc_hits_destroy(mc_hits *ring);
+
+/// Puts one in: two plain stores. False where there is no place.
+static inline bool mc_hits_put(mc_hits *ring, uint32_t hit) {
+  uint64_t place = ring->filled;
+  if (place - ring->known_taken >= mc_hits_capacity) {
+    ring->known_taken = __atomic_load_n(&ring->taken, __ATOMIC_ACQUIRE);
+    if (place - ring->known_taken >= mc_hits_capacity) return false;
+  }
+  ring->places[place % mc_hits_capacity] = hit;
+  __atomic_store_n(&ring->filled, place + 1, __ATOMIC_RELEASE);
+  return true;
+}
+
+/// The oldest that are in it and lie beside each other; how many, and where they begin.
+static inline uint32_t mc_hits_peek(mc_hits *ring, const uint32_t **first) {
+  uint64_t count = __atomic_load_n(&ring->filled, __ATOMIC_ACQUIRE) - ring->taken;
+  uint64_t place = ring->taken % mc_hits_capacity;
+  *first = ring->places + place;
+  return (uint32_t)(count < mc_hits_capacity - place ? count : mc_hits_capacity - place);
+}
+
+/// Takes out what was looked at.
+static inline void mc_hits_take(mc_hits *ring, uint32_t count) {
+  __atomic_store_n(&ring->taken, ring->taken + count, __ATOMIC_RELEASE);
+}
 
 /// The state of one thread. Its address names the thread in what does not outlast it; another may have it afterwards.
 typedef struct mc_thread {
@@ -35,6 +80,9 @@ typedef struct mc_thread {
   size_t number;
   /// What is done when it ends; its own.
   void *farewell;
+  /// The ring that its last hit which somebody listens to went into, and whose that is.
+  mc_hits *hits;
+  uint64_t hits_owner;
 } mc_thread;
 
 // The initial-exec model makes the access one instruction; the few bytes fit in what the loader sets aside.

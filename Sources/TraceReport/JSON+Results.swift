@@ -1,0 +1,21 @@
+package import ChunkTrace
+package import ToolSupport
+
+extension JSON {
+  /// What one policy made of a trace.
+  package static func result(of policy: ReplayPolicy, _ result: ReplayResult) -> JSON {
+    .object([
+      ("policy", .string(policy.rawValue)), ("misses", .integer(result.misses)),
+      ("missRatio", .number(result.missRatio)), ("missedBytes", .integer(result.missedBytes)),
+      ("byteMissRatio", .number(result.byteMissRatio)), ("missedNanoseconds", .integer(Int(result.missedCost))),
+    ])
+  }
+
+  /// What one budget makes of a trace.
+  package static func point(_ point: BudgetCurve.Point) -> JSON {
+    .object([
+      ("budgetBytes", .integer(point.budget)), ("misses", .integer(point.misses)),
+      ("missedBytes", .integer(point.missedBytes)), ("missedNanoseconds", .integer(Int(point.missedCost))),
+    ])
+  }
+}
