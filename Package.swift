@@ -43,8 +43,11 @@ let package = Package(
       name: "CPNGRows", linkerSettings: [.linkedLibrary("z"), .linkedLibrary("dl", .when(platforms: [.linux]))]),
     // So is libjpeg; a build without its headers reads no JPEG.
     .target(name: "CJPEGRows", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "CResampling"),
     .target(name: "CRowBlend"),
-    .target(name: "Pictures", dependencies: ["MemChunks", "CSpng", "CPNGRows", "CJPEGRows"], swiftSettings: strict),
+    .target(
+      name: "Pictures", dependencies: ["MemChunks", "CSpng", "CPNGRows", "CJPEGRows", "CResampling"],
+      swiftSettings: strict),
     .target(name: "Cards", dependencies: ["Pictures", "CRowBlend", "CZlib", "CExpat"], swiftSettings: strict),
 
     // Programs.

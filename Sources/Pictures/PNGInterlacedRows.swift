@@ -1,0 +1,116 @@
+/// The rows of an interlaced PNG picture from the top down, without the whole picture in memory.
+///
+/// The seven passes of Adam7 lie one behind the other in the file, and most rows take pixels from several of them. So
+/// each pass has a decoder of its own on the same file, passed forward to where the pass begins; all then advance
+/// together. A half of the file is decoded twice, a quarter three times and so on: twice the whole in all. To keep the
+/// first passes instead would take a quarter of the picture. A picture that is smaller than six decoders is decoded once, and
+/// kept.
+final class PNGInterlacedRows {
+  /// A pass of Adam7 (PNG specification, 8.2): the first pixel that it has, and how far it is to the next ones.
+  struct Pass {
+    let index, column, row, columnStep, rowStep: Int
+
+    static let all = [
+      Pass(index: 0, column: 0, row: 0, columnStep: 8, rowStep: 8),
+      Pass(index: 1, column: 4, row: 0, columnStep: 8, rowStep: 8),
+      Pass(index: 2, column: 0, row: 4, columnStep: 4, rowStep: 8),
+      Pass(index: 3, column: 2, row: 0, columnStep: 4, rowStep: 4),
+      Pass(index: 4, column: 0, row: 2, columnStep: 2, rowStep: 4),
+      Pass(index: 5, column: 1, row: 0, columnStep: 2, rowStep: 2),
+      Pass(index: 6, column: 0, row: 1, columnStep: 1, rowStep: 2),
+    ]
+
+    /// The passes that have pixels in such a picture: small ones lack some.
+    static func passes(of header: PNGHeader) -> [Pass] {
+      all.filter { $0.column < header.width && $0.row < header.height }
+    }
+  }
+
+  private let header: PNGHeader
+  private let passes: [Pass]
+  /// One for each pass, or one for all.
+  private let readers: [PNGReader]
+  /// A row into which all of them decode, or all rows.
+  private let pixels: UnsafeMutableRawBufferPointer
+  private var rowsRead = 0
+
+  /// The bytes of it; not the sources, of which there are `sourceCount(for:)`.
+  static func byteCount(for header: PNGHeader) -> Int {
+    sourceCount(for: header) * readerByteCount(header) + keptRowCount(header) * rowByteCount(header)
+  }
+
+  /// How many sources it reads at a time.
+  static func sourceCount(for header: PNGHeader) -> Int {
+    keptRowCount(header) == 1 ? Pass.passes(of: header).count : 1
+  }
+
+  private static func rowByteCount(_ header: PNGHeader) -> Int { header.width * (header.bitDepth == 16 ? 8 : 4) }
+
+  /// What libspng takes, see `PNGHeader.decoderByteCount`.
+  private static func readerByteCount(_ header: PNGHeader) -> Int { (56 << 10) + 3 * rowByteCount(header) }
+
+  /// How many rows are in memory: all, if that takes less than more decoders.
+  private static func keptRowCount(_ header: PNGHeader) -> Int {
+    let most = (Pass.passes(of: header).count - 1) * readerByteCount(header)
+    return header.height <= most / rowByteCount(header) ? header.height : 1
+  }
+
+  /// Goes to the beginning of each pass, which reads the file up to there.
+  ///
+  /// - Parameter open: Makes a source at the first byte of the picture, once for each pass.
+  init(header: PNGHeader, open: () throws -> any PositionedSource) throws {
+    self.header = header
+    passes = Pass.passes(of: header)
+    pixels = .allocate(byteCount: Self.keptRowCount(header) * Self.rowByteCount(header), alignment: 16)
+    do {
+      readers = try passes.prefix(Self.sourceCount(for: header)).map { [pixels] pass in
+        let source = try open()
+        // Whoever asks for rows has seen the header, and has refused what is too large.
+        let reader = try PNGReader(SequentialSource(source), limits: PNGLimits(side: .max))
+        guard reader.header == header else { throw PictureError.changed(file: source.name) }
+        try reader.skip(toPass: pass.index, through: pixels)
+        return reader
+      }
+    } catch {
+      pixels.deallocate()
+      throw error
+    }
+  }
+
+  deinit {
+    pixels.deallocate()
+  }
+
+  /// Decodes the next row, 8-bit or 16-bit RGBA as `PNGReader.hasWideSamples` says; nil after the last one. It is valid
+  /// until the next call. With the last row, the rest of the file has been checked too.
+  func nextRow() throws -> UnsafeRawBufferPointer? {
+    if rowsRead == header.height { return nil }
+    let keepsAll = readers.count < passes.count
+    if !keepsAll { try decodeRow() } else if rowsRead == 0 { try decodeAll() }
+    rowsRead += 1
+    if rowsRead == header.height, try readers.last?.nextRow(into: pixels) != nil {
+      preconditionFailure("the last pass has more rows than the picture")
+    }
+    return UnsafeRawBufferPointer(keepsAll ? row(rowsRead - 1) : pixels)
+  }
+
+  private func decodeRow() throws {
+    for (pass, reader) in zip(passes, readers) where rowsRead >= pass.row && (rowsRead - pass.row) % pass.rowStep == 0 {
+      // Each writes only the pixels that it has; together they are the row.
+      _ = try reader.nextRow(into: pixels)
+    }
+  }
+
+  private func decodeAll() throws {
+    for pass in passes {
+      for index in stride(from: pass.row, to: header.height, by: pass.rowStep) {
+        _ = try readers[0].nextRow(into: row(index))
+      }
+    }
+  }
+
+  private func row(_ index: Int) -> UnsafeMutableRawBufferPointer {
+    let byteCount = Self.rowByteCount(header)
+    return UnsafeMutableRawBufferPointer(rebasing: pixels[index * byteCount..<(index + 1) * byteCount])
+  }
+}
