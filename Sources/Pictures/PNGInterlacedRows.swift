@@ -28,8 +28,11 @@ final class PNGInterlacedRows {
 
   private let header: PNGHeader
   private let passes: [Pass]
-  /// One for each pass, or one for all.
-  private let readers: [PNGReader]
+  /// One for each pass, or one for all; nil where its part of the file is damaged and that is passed over.
+  private var readers: [PNGReader?] = []
+  private let damage: DamagePolicy
+  /// What was wrong with the file first, where that was passed over: pixels of passes that it lacks are transparent.
+  private(set) var warning: PictureError?
   /// A row into which all of them decode, or all rows.
   private let pixels: UnsafeMutableRawBufferPointer
   private var rowsRead = 0
@@ -58,23 +61,33 @@ final class PNGInterlacedRows {
   /// Goes to the beginning of each pass, which reads the file up to there.
   ///
   /// - Parameter open: Makes a source at the first byte of the picture, once for each pass.
-  init(header: PNGHeader, open: () throws -> any PositionedSource) throws {
+  init(header: PNGHeader, damage: DamagePolicy = .refuse, open: () throws -> any PositionedSource) throws {
     self.header = header
+    self.damage = damage
     passes = Pass.passes(of: header)
     pixels = .allocate(byteCount: Self.keptRowCount(header) * Self.rowByteCount(header), alignment: 16)
-    do {
-      readers = try passes.prefix(Self.sourceCount(for: header)).map { [pixels] pass in
-        let source = try open()
-        // Whoever asks for rows has seen the header, and has refused what is too large.
-        let reader = try PNGReader(SequentialSource(source), limits: PNGLimits(side: .max))
-        guard reader.header == header else { throw PictureError.changed(file: source.name) }
+    for pass in passes.prefix(Self.sourceCount(for: header)) {
+      let source = try open()
+      // Whoever asks for rows has seen the header, and has refused what is too large.
+      let reader = try PNGReader(SequentialSource(source), limits: PNGLimits(side: .max), damage: damage)
+      guard reader.header == header else { throw PictureError.changed(file: source.name) }
+      // Without the beginning of the first pass there is nothing to show.
+      let isNeeded = pass.index == 0
+      readers.append(reader)
+      do {
         try reader.skip(toPass: pass.index, through: pixels)
-        return reader
+      } catch let error as PictureError where !isNeeded && isPassedOver(error) {
+        readers[readers.count - 1] = nil
       }
-    } catch {
-      pixels.deallocate()
-      throw error
     }
+    pixels.initializeMemory(as: UInt8.self, repeating: 0)
+  }
+
+  /// Whether damage is passed over; remembers the first.
+  private func isPassedOver(_ error: PictureError) -> Bool {
+    guard damage == .showWhatThereIs, error.isOfTheFile else { return false }
+    warning = warning ?? error
+    return true
   }
 
   deinit {
@@ -88,24 +101,31 @@ final class PNGInterlacedRows {
     let keepsAll = readers.count < passes.count
     if !keepsAll { try decodeRow() } else if rowsRead == 0 { try decodeAll() }
     rowsRead += 1
-    if rowsRead == header.height, try readers.last?.nextRow(into: pixels) != nil {
-      preconditionFailure("the last pass has more rows than the picture")
-    }
+    if rowsRead == header.height { try decode(readers.count - 1, into: pixels) }
     return UnsafeRawBufferPointer(keepsAll ? row(rowsRead - 1) : pixels)
   }
 
   private func decodeRow() throws {
-    for (pass, reader) in zip(passes, readers) where rowsRead >= pass.row && (rowsRead - pass.row) % pass.rowStep == 0 {
+    // What the row above has left would show where a pass is missing.
+    if damage == .showWhatThereIs { pixels.initializeMemory(as: UInt8.self, repeating: 0) }
+    for (index, pass) in passes.enumerated() where rowsRead >= pass.row && (rowsRead - pass.row) % pass.rowStep == 0 {
       // Each writes only the pixels that it has; together they are the row.
-      _ = try reader.nextRow(into: pixels)
+      try decode(index, into: pixels)
     }
   }
 
   private func decodeAll() throws {
     for pass in passes {
-      for index in stride(from: pass.row, to: header.height, by: pass.rowStep) {
-        _ = try readers[0].nextRow(into: row(index))
-      }
+      for index in stride(from: pass.row, to: header.height, by: pass.rowStep) { try decode(0, into: row(index)) }
+    }
+  }
+
+  /// Decodes the next row of a reader, or checks the end of the file where there is none left.
+  private func decode(_ index: Int, into row: UnsafeMutableRawBufferPointer) throws {
+    do {
+      _ = try readers[index]?.nextRow(into: row)
+    } catch let error as PictureError where isPassedOver(error) {
+      readers[index] = nil
     }
   }
 

@@ -22,11 +22,17 @@ public final class PNGReader {
   /// Reads the header of the picture that `source` holds.
   ///
   /// - Throws: `PictureError` for what is not a PNG file or exceeds `limits`, and whatever `source` throws.
-  public init(_ source: any PictureSource, limits: PNGLimits = PNGLimits()) throws {
+  public convenience init(_ source: any PictureSource, limits: PNGLimits = PNGLimits()) throws {
+    try self.init(source, limits: limits, damage: .refuse)
+  }
+
+  /// Reads the header; where damage is passed over, what stands just before the end of a file that is cut off is decoded
+  /// too, before the error that says so.
+  init(_ source: any PictureSource, limits: PNGLimits, damage: DamagePolicy) throws {
     guard let context = spng_ctx_new(0) else {
       throw PictureError.cannotRead(file: source.name, reason: "no memory for a decoder")
     }
-    let input = Input(source)
+    let input = Input(source, damage)
     do {
       spng_set_chunk_limits(context, limits.chunkByteCount, limits.cacheByteCount)
       input.attach(to: context)
@@ -136,5 +142,17 @@ public final class PNGReader {
 
   private var place: String {
     header.isInterlaced ? "row \(rowsRead + 1) of its passes" : "row \(rowsRead + 1) of \(header.height)"
+  }
+}
+
+extension PNGReader {
+  /// The ICC profile of the picture; nil if it has none, or one that is damaged: what is beside the pixels cannot make them
+  /// unreadable.
+  ///
+  /// - Precondition: Nothing has been decoded by this reader before.
+  public func profile() -> [UInt8]? {
+    var profile = spng_iccp()
+    guard spng_get_iccp(context, &profile) == 0, let bytes = profile.profile else { return nil }
+    return Array(UnsafeRawBufferPointer(start: bytes, count: profile.profile_len))
   }
 }

@@ -20,6 +20,11 @@ public final class PNGRows {
   /// How many rows have been read or skipped.
   public private(set) var rowsRead = 0
 
+  /// What was wrong with some passes, where that was passed over.
+  public var warning: PictureError? {
+    if case .interlaced(let reader) = decoder { reader.warning } else { nil }
+  }
+
   private let decoder: Decoder
 
   /// How many sources are open at a time: seven of an interlaced picture, one for each pass, unless it is small.
@@ -48,23 +53,25 @@ public final class PNGRows {
   ///
   /// - Parameters:
   ///   - header: What `PNGHeader(_:limits:)` said about this picture.
+  ///   - damage: Whether an interlaced picture has the passes that are whole, where others are damaged, see `warning`; all
+  ///     else that is damaged is an error, after the rows before it.
   ///   - open: Makes a source at the first byte of the picture; called `sourceCount(for:)` times, and not kept.
   /// - Precondition: The scratch has `scratchByteCount(for:format:)` bytes.
   /// - Throws: `PictureError.changed` when the picture has another header now, other `PictureError`s naming file,
   ///   place and reason, and whatever `open` and its sources throw.
   public init(
     header: PNGHeader, format: PNGRowReader.Format, inflater: PNGRowReader.Inflater, scratch: PNGRowScratch,
-    open: () throws -> any PositionedSource
+    damage: DamagePolicy = .refuse, open: () throws -> any PositionedSource
   ) throws {
     self.header = header
     self.format = format
     if header.isInterlaced {
-      decoder = .interlaced(try PNGInterlacedRows(header: header, open: open))
+      decoder = .interlaced(try PNGInterlacedRows(header: header, damage: damage, open: open))
       return
     }
     let source = try open()
     guard PNGRowReader.canRead(header) else {
-      let reader = try PNGReader(SequentialSource(source), limits: PNGLimits(side: .max))
+      let reader = try PNGReader(SequentialSource(source), limits: PNGLimits(side: .max), damage: damage)
       guard reader.header == header else { throw PictureError.changed(file: source.name) }
       decoder = .libspng(reader)
       return

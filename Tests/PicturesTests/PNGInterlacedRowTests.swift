@@ -101,6 +101,28 @@ import Testing
     }
   }
 
+  @Test("what there is of a cut file is shown on request: the passes that came", arguments: [20, 350])
+  func partial(side: Int) throws {
+    let whole = file(maker(.truecolor, 8, side, side))
+    let cut = Array(whole[..<(whole.count * 4 / 5)])
+    let scratch = try scratch(whole, .rgba8)
+    let reader = try PNGRows(
+      header: PNGHeader(BytesSource(cut)), format: .rgba8, inflater: .small, scratch: scratch,
+      damage: .showWhatThereIs
+    ) { BytesSource(cut) }
+    var pixels: [UInt8] = []
+    while let row = try reader.nextRow(scratch) { pixels += row }
+    #expect(reader.warning != nil)
+    let expected = try decode(BytesSource(whole))
+    #expect(pixels.count == expected.count)
+    // Three quarters of the file are more than the passes that have the even rows.
+    for y in stride(from: 0, to: side, by: 2) {
+      let row = 4 * side * y..<4 * side * (y + 1)
+      #expect(pixels[row] == expected[row])
+    }
+    #expect(pixels.suffix(4 * side) == expected.suffix(4 * side) || pixels.suffix(4 * side).allSatisfy { $0 == 0 })
+  }
+
   @Test func anotherPictureThanTheOneAskedForIsRefused() throws {
     let header = try PNGHeader(BytesSource(file(maker(.truecolor, 8, 20, 20))))
     let other = file(maker(.truecolor, 8, 20, 19))

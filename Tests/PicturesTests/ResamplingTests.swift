@@ -39,7 +39,8 @@ final class MemoryRows: PictureRows {
 
 @Suite struct ResamplingTests {
   private func resampled(
-    _ pixels: [UInt8], _ width: Int, to target: (Int, Int), _ filter: ResamplingFilter?, _ light: ResamplingLight = .gamma
+    _ pixels: [UInt8], _ width: Int, to target: (Int, Int), _ filter: ResamplingFilter?,
+    _ light: ResamplingLight = .gamma
   ) throws -> [UInt8] {
     let source = MemoryRows(pixels, width: width)
     let rows = ResampledRows(source, width: target.0, height: target.1, filter: filter, light: light)
@@ -124,11 +125,12 @@ final class MemoryRows: PictureRows {
         let found = try resampled(pixels, from.0, to: to, filter, light)
         let expected = reference(pixels, from.0, to: to, filter, light)
         // A colour of little alpha is a quotient of small numbers, and the table of light has steps.
-        let worst = (0..<found.count).map { index -> Double in
-          let alpha = expected[index | 3]
-          if index % 4 < 3, alpha < 1 { return 0 }
-          return abs(Double(found[index]) - expected[index]) - (index % 4 < 3 ? 0.5 * 255 / max(alpha, 1) * 0.01 : 0)
-        }.max() ?? 0
+        let worst =
+          (0..<found.count).map { index -> Double in
+            let alpha = expected[index | 3]
+            if index % 4 < 3, alpha < 1 { return 0 }
+            return abs(Double(found[index]) - expected[index]) - (index % 4 < 3 ? 0.5 * 255 / max(alpha, 1) * 0.01 : 0)
+          }.max() ?? 0
         #expect(worst <= (light == .linear ? 0.75 : 0.51), "\(from) to \(to), \(light): \(worst)")
       }
     }
@@ -162,9 +164,10 @@ final class MemoryRows: PictureRows {
     #expect(try resampled(pixels, 2, to: (1, 1), .area, .linear) == [188, 188, 188, 255])
   }
 
-  @Test(arguments: [
-    (300, 100, .area), (4_000, 256, .area), (299, 100, .lanczos3), (100, 100, .lanczos3), (99, 100, .catmullRom),
-  ] as [(Int, Int, ResamplingFilter)])
+  @Test(
+    arguments: [
+      (300, 100, .area), (4_000, 256, .area), (299, 100, .lanczos3), (100, 100, .lanczos3), (99, 100, .catmullRom),
+    ] as [(Int, Int, ResamplingFilter)])
   func filterThatSuits(from: Int, to: Int, filter: ResamplingFilter) {
     #expect(ResamplingFilter.suiting(from: from, to: to) == filter)
   }
