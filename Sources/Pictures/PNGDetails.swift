@@ -10,6 +10,8 @@ public struct PNGDetails: Sendable, Hashable {
   public let hasChromaticities: Bool
   /// Whether there is an ICC profile, in a chunk iCCP.
   public let hasProfile: Bool
+  /// Whether there is a chunk tRNS, which makes some pixels transparent.
+  public let hasTransparency: Bool
 
   /// Reads what precedes the pixels of the picture that `source` holds.
   ///
@@ -27,12 +29,13 @@ public struct PNGDetails: Sendable, Hashable {
   }
 
   private init(_ chunks: PNGChunks) throws {
-    var (gamma, hasChromaticities, hasProfile) = (nil as Int?, false, false)
+    var (gamma, hasChromaticities, hasProfile, hasTransparency) = (nil as Int?, false, false, false)
     while true {
       try chunks.begin()
       switch chunks.kind {
       case .pixels, .end:
-        (self.gamma, self.hasChromaticities, self.hasProfile) = (gamma, hasChromaticities, hasProfile)
+        (self.gamma, self.hasChromaticities) = (gamma, hasChromaticities)
+        (self.hasProfile, self.hasTransparency) = (hasProfile, hasTransparency)
         return
       case .gamma where chunks.remaining == 4:
         gamma = try chunks.takeData { Int(UInt32(bigEndian: $0.loadUnaligned(as: UInt32.self))) }
@@ -41,6 +44,9 @@ public struct PNGDetails: Sendable, Hashable {
         chunks.skip()
       case .profile:
         hasProfile = true
+        chunks.skip()
+      case .transparency:
+        hasTransparency = true
         chunks.skip()
       default: chunks.skip()
       }

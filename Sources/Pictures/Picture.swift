@@ -43,6 +43,8 @@ public struct Picture: Sendable {
   public let storedWidth, storedHeight: Int
   /// Bits a sample: 1 to 16.
   public let bitDepth: Int
+  /// Whether pixels may be transparent, other than those that a damaged file lacks.
+  public let hasAlpha: Bool
   /// Whether it has an ICC profile.
   public let hasProfile: Bool
   /// The gamma that a PNG file states, times 100 000; reported, not applied.
@@ -85,16 +87,18 @@ public struct Picture: Sendable {
       (format, orientation, bitDepth) = (.png, .upright, header.bitDepth)
       (storedWidth, storedHeight) = (header.width, header.height)
       hasProfile = details?.hasProfile == true
+      let isOpaque = header.colorType != .truecolorAlpha && header.colorType != .grayscaleAlpha
+      hasAlpha = !isOpaque || details?.hasTransparency == true
     case .jpeg:
       let header = try JPEGHeader(source(), limits: JPEGLimits(side: min(limits.side, JPEGLimits().side)))
       self.header = .jpeg(header)
-      (format, orientation, bitDepth) = (.jpeg, header.orientation, header.bitDepth)
+      (format, orientation, bitDepth, hasAlpha) = (.jpeg, header.orientation, header.bitDepth, false)
       (storedWidth, storedHeight) = (header.width, header.height)
       hasProfile = header.profileByteCount > 0
     case .webp:
       let header = try WebPHeader(source(), limits: WebPLimits(side: limits.side))
       self.header = .webp(header)
-      (format, orientation, bitDepth) = (.webp, header.orientation, 8)
+      (format, orientation, bitDepth, hasAlpha) = (.webp, header.orientation, 8, header.hasAlpha)
       (storedWidth, storedHeight) = (header.width, header.height)
       hasProfile = header.profileByteCount > 0
     }
