@@ -80,7 +80,7 @@ jobs = [
     }),
     (f"{len(many)} JPEGs of 4000 x 3000 to 256 px, 2 threads", {
         "lifecards": lambda: thumbnails(many, 256, 2),
-        "Pillow with draft": lambda: watching.run(["python3", f"{here}/pillow.py", "256", "2", small, *many]),
+        "Pillow with draft": lambda: watching.run([sys.executable, f"{here}/pillow.py", "256", "2", small, *many]),
     }),
     ("979 bytes that claim 20000 x 20000, refused", {"lifecards": lambda: refused(claim())}),
 ]

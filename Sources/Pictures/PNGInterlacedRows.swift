@@ -20,6 +20,22 @@ final class PNGInterlacedRows {
       Pass(index: 6, column: 0, row: 1, columnStep: 1, rowStep: 2),
     ]
 
+    /// The pass as a picture of its own.
+    func header(in header: PNGHeader) -> PNGHeader {
+      PNGHeader(
+        width: (header.width - column + columnStep - 1) / columnStep,
+        height: (header.height - row + rowStep - 1) / rowStep, bitDepth: header.bitDepth, colorType: header.colorType,
+        isInterlaced: false)
+    }
+
+    /// How many bytes of rows and their filters precede the pass.
+    func start(in header: PNGHeader) -> Int {
+      Self.passes(of: header).prefix { $0.index < index }.reduce(0) { sum, pass in
+        let size = pass.header(in: header)
+        return sum + size.height * (1 + (size.width * size.colorType.channelCount * size.bitDepth + 7) / 8)
+      }
+    }
+
     /// The passes that have pixels in such a picture: small ones lack some.
     static func passes(of header: PNGHeader) -> [Pass] {
       all.filter { $0.column < header.width && $0.row < header.height }

@@ -2,8 +2,8 @@ internal import CPNGRows
 
 /// The rows of a PNG picture of any kind, one after the other from the top.
 ///
-/// Hides which decoder reads them: `PNGRowReader`; libspng where a sample has less than 8 bits; and where the picture is
-/// interlaced, one of libspng for each pass, which together take up to twice as long as one that has the whole picture in
+/// Hides which decoder reads them: `PNGRowReader`, or libspng where a sample has less than 8 bits; and where the picture is
+/// interlaced, one of these for each pass, which together take up to twice as long as one that has the whole picture in
 /// memory. Small interlaced pictures, for which that would take more memory, are decoded whole. Owns its memory: what stands in `byteCount(for:format:inflater:)` is taken when it is made, and given back when
 /// it goes. Belongs to one thread at a time.
 public final class PNGRows {
@@ -11,6 +11,7 @@ public final class PNGRows {
     case fast(PNGRowReader, memory: UnsafeMutableRawBufferPointer)
     case libspng(PNGReader)
     case interlaced(PNGInterlacedRows)
+    case passes(PNGPassRows)
   }
 
   /// What the file says about its picture.
@@ -22,7 +23,11 @@ public final class PNGRows {
 
   /// What was wrong with some passes, where that was passed over.
   public var warning: PictureError? {
-    if case .interlaced(let reader) = decoder { reader.warning } else { nil }
+    switch decoder {
+    case .interlaced(let reader): reader.warning
+    case .passes(let reader): reader.warning
+    case .fast, .libspng: nil
+    }
   }
 
   private let decoder: Decoder
@@ -36,16 +41,21 @@ public final class PNGRows {
   public static func byteCount(
     for header: PNGHeader, format: PNGRowReader.Format, inflater: PNGRowReader.Inflater
   ) -> Int {
-    let decoder =
-      PNGRowReader.canRead(header)
-      ? PNGRowReader.byteCount(for: header, format: format, inflater: inflater)
-      : header.isInterlaced ? PNGInterlacedRows.byteCount(for: header) : header.decoderByteCount
+    let decoder: Int
+    if PNGRowReader.canRead(header) {
+      decoder = PNGRowReader.byteCount(for: header, format: format, inflater: inflater)
+    } else if PNGPassRows.canRead(header) {
+      decoder = PNGPassRows.byteCount(for: header, format: format, inflater: inflater)
+    } else {
+      decoder = header.isInterlaced ? PNGInterlacedRows.byteCount(for: header) : header.decoderByteCount
+    }
     return decoder + objectByteCount
   }
 
   /// The bytes that a scratch needs for such a picture.
   public static func scratchByteCount(for header: PNGHeader, format: PNGRowReader.Format) -> Int {
     if PNGRowReader.canRead(header) { return PNGRowReader.scratchByteCount(for: header, format: format) }
+    if PNGPassRows.canRead(header) { return PNGPassRows.scratchByteCount(for: header, format: format) }
     return format == Self.decodedFormat(header) ? 0 : format.pixelByteCount * header.width
   }
 
@@ -65,6 +75,12 @@ public final class PNGRows {
   ) throws {
     self.header = header
     self.format = format
+    if PNGPassRows.canRead(header) {
+      decoder = .passes(
+        try PNGPassRows(
+          header: header, format: format, inflater: inflater, scratch: scratch, damage: damage, open: open))
+      return
+    }
     if header.isInterlaced {
       decoder = .interlaced(try PNGInterlacedRows(header: header, damage: damage, open: open))
       return
@@ -105,6 +121,7 @@ public final class PNGRows {
       case .fast(let reader, _): try reader.nextRow(scratch)
       case .libspng(let reader): try reader.nextRow().map { given(out: $0.samples, scratch) }
       case .interlaced(let reader): try reader.nextRow().map { given(out: $0, scratch) }
+      case .passes(let reader): try reader.nextRow(scratch)
       }
     if row != nil { rowsRead += 1 }
     return row
@@ -119,13 +136,18 @@ public final class PNGRows {
     case .fast(let reader, _): try reader.skipRows(count, scratch)
     case .libspng(let reader): for _ in 0..<count { _ = try reader.nextRow() }
     case .interlaced(let reader): for _ in 0..<count { _ = try reader.nextRow() }
+    case .passes(let reader): for _ in 0..<count { _ = try reader.nextRow(scratch) }
     }
     rowsRead += count
   }
 
   /// Lets go of the scratch, as `PNGRowReader.park()` does.
   public func park() {
-    if case .fast(let reader, _) = decoder { reader.park() }
+    switch decoder {
+    case .fast(let reader, _): reader.park()
+    case .passes(let reader): reader.park()
+    case .libspng, .interlaced: break
+    }
   }
 
   /// What libspng decodes to: it would cut samples of 16 bits off, not round them.

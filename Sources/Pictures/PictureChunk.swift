@@ -82,15 +82,13 @@ public final class PictureChunk: Sendable {
   /// - Throws: `PictureError`, `ChunkError`, and what `body` throws.
   @discardableResult
   public func forEachRow(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> PictureError? {
-    if let pixels {
-      try pixels.withBytes { bytes in
-        try bytes.withUnsafeBytes { bytes in
-          for row in 0..<height {
-            try body(UnsafeRawBufferPointer(rebasing: bytes[row * 4 * width..<(row + 1) * 4 * width]))
-          }
-        }
-      }
-      return note.value
+    if let pixels { return try forEachRow(of: pixels, note, body) }
+    if !picture.orientation.keepsRowOrder, bandByteCount >= 4 * width * height {
+      // Held until the last row, so that others who want room do not have it decoded again between two.
+      let note = Note()
+      let pixels = BufferChunk.rows(0..<height, of: picture, in: pool, label: label) { note.set($0) }
+      defer { pixels.discard() }
+      return try forEachRow(of: pixels, note, body)
     }
     let rows = UprightRows(picture, in: pool, label: label, bandByteCount: bandByteCount)
     // Where rows come straight from the decoder, nobody else has it counted.
@@ -106,6 +104,19 @@ public final class PictureChunk: Sendable {
     return rows.warning
   }
 
+  private func forEachRow(
+    of pixels: BufferChunk, _ note: Note, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws -> PictureError? {
+    try pixels.withBytes { bytes in
+      try bytes.withUnsafeBytes { bytes in
+        for row in 0..<height {
+          try body(UnsafeRawBufferPointer(rebasing: bytes[row * 4 * width..<(row + 1) * 4 * width]))
+        }
+      }
+    }
+    return note.value
+  }
+
   /// Writes the picture as a PNG file, 8-bit RGBA, with nothing of what its own file says beside the pixels. Returns what
   /// was wrong with that where it was passed over.
   ///
@@ -116,7 +127,12 @@ public final class PictureChunk: Sendable {
   public func writePNG(
     to sink: any PictureSink, compressionLevel: Int = PNGWriter.defaultCompressionLevel
   ) throws -> PictureError? {
-    let writer = try PNGWriter(width: width, height: height, to: sink, compressionLevel: compressionLevel)
-    return try forEachRow { try writer.write(row: $0.bytes, alpha: .straight) }
+    // Made with the first row, so that a file that has none costs no encoder.
+    var writer: PNGWriter?
+    return try forEachRow { row in
+      let opened = try writer ?? PNGWriter(width: width, height: height, to: sink, compressionLevel: compressionLevel)
+      writer = opened
+      try opened.write(row: row.bytes, alpha: .straight)
+    }
   }
 }
