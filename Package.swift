@@ -46,8 +46,15 @@ let package = Package(
       name: "CPNGRows", linkerSettings: [.linkedLibrary("z"), .linkedLibrary("dl", .when(platforms: [.linux]))]),
     // So is libjpeg; a build without its headers reads no JPEG.
     .target(name: "CJPEGRows", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    // So are libwebp and lcms2.
+    .target(name: "CWebPRows", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "CColorProfiles", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "CResampling"),
     .target(name: "CRowBlend"),
-    .target(name: "Pictures", dependencies: ["MemChunks", "CSpng", "CPNGRows", "CJPEGRows"], swiftSettings: strict),
+    .target(
+      name: "Pictures",
+      dependencies: ["MemChunks", "CSpng", "CPNGRows", "CJPEGRows", "CWebPRows", "CColorProfiles", "CResampling"],
+      swiftSettings: strict),
     .target(name: "Cards", dependencies: ["Pictures", "CRowBlend", "CZlib", "CExpat"], swiftSettings: strict),
 
     // Programs.
@@ -66,8 +73,12 @@ let package = Package(
       name: "MemoryLimitsTests", dependencies: ["MemoryLimits", "TestSupport", "CMemoryLimits"], swiftSettings: strict),
     .testTarget(name: "ChunkTraceTests", dependencies: ["ChunkTrace", "TestSupport"], swiftSettings: strict),
     .target(name: "JPEGReference", path: "Tests/JPEGReference", linkerSettings: [.linkedLibrary("jpeg")]),
+    .target(
+      name: "PictureReference", path: "Tests/PictureReference",
+      linkerSettings: [.linkedLibrary("webp"), .linkedLibrary("lcms2"), .linkedLibrary("spng")]),
     .testTarget(
-      name: "PicturesTests", dependencies: ["Pictures", "TestSupport", "CSpng", "JPEGReference"], swiftSettings: strict),
+      name: "PicturesTests", dependencies: ["Pictures", "TestSupport", "CSpng", "JPEGReference", "PictureReference"],
+      swiftSettings: strict),
     .testTarget(
       name: "CardsTests", dependencies: ["Cards", "TestSupport", "CRowBlend", "CSpng", "CZlib"], swiftSettings: strict),
     .testTarget(

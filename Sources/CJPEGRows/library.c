@@ -38,8 +38,17 @@ static void load(void) {
   *(void **)&cjr_jpeg.read_rows = dlsym(library, "jpeg_read_scanlines");
   *(void **)&cjr_jpeg.finish = dlsym(library, "jpeg_finish_decompress");
   *(void **)&cjr_jpeg.resync = dlsym(library, "jpeg_resync_to_restart");
+  *(void **)&cjr_jpeg.create_compress = dlsym(library, "jpeg_CreateCompress");
+  *(void **)&cjr_jpeg.destroy_compress = dlsym(library, "jpeg_destroy_compress");
+  *(void **)&cjr_jpeg.set_defaults = dlsym(library, "jpeg_set_defaults");
+  *(void **)&cjr_jpeg.set_quality = dlsym(library, "jpeg_set_quality");
+  *(void **)&cjr_jpeg.start_compress = dlsym(library, "jpeg_start_compress");
+  *(void **)&cjr_jpeg.write_rows = dlsym(library, "jpeg_write_scanlines");
+  *(void **)&cjr_jpeg.finish_compress = dlsym(library, "jpeg_finish_compress");
   bool is_whole = cjr_jpeg.std_error && cjr_jpeg.create && cjr_jpeg.destroy && cjr_jpeg.read_header &&
-                  cjr_jpeg.start && cjr_jpeg.read_rows && cjr_jpeg.finish && cjr_jpeg.resync;
+                  cjr_jpeg.start && cjr_jpeg.read_rows && cjr_jpeg.finish && cjr_jpeg.resync &&
+                  cjr_jpeg.create_compress && cjr_jpeg.destroy_compress && cjr_jpeg.set_defaults &&
+                  cjr_jpeg.set_quality && cjr_jpeg.start_compress && cjr_jpeg.write_rows && cjr_jpeg.finish_compress;
   if (is_whole) return;
   dlclose(library);
   problem = CJR_NAME(CJR_TEXT(JPEG_LIB_VERSION)) " lacks functions of libjpeg";

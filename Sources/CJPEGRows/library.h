@@ -21,6 +21,13 @@ typedef struct {
   JDIMENSION (*read_rows)(j_decompress_ptr, JSAMPARRAY rows, JDIMENSION count);
   boolean (*finish)(j_decompress_ptr);
   boolean (*resync)(j_decompress_ptr, int desired);
+  void (*create_compress)(j_compress_ptr, int version, size_t size);
+  void (*destroy_compress)(j_compress_ptr);
+  void (*set_defaults)(j_compress_ptr);
+  void (*set_quality)(j_compress_ptr, int quality, boolean force_baseline);
+  void (*start_compress)(j_compress_ptr, boolean write_all_tables);
+  JDIMENSION (*write_rows)(j_compress_ptr, JSAMPARRAY rows, JDIMENSION count);
+  void (*finish_compress)(j_compress_ptr);
 } cjr_library;
 
 /// Valid once `cjr_library_problem` has returned NULL.

@@ -4,7 +4,7 @@ internal import Pictures
 /// Composes a plan row by row, with as many threads and as much memory as a memory plan says.
 final class Composition: @unchecked Sendable {
   /// Makes what a layer's rows come from, given its index.
-  typealias LayerMaker = @Sendable (_ layer: Int, _ inflater: PNGRowReader.Inflater) -> LayerChunk
+  typealias LayerMaker = @Sendable (_ layer: Int, _ inflater: PNGRowReader.Inflater) -> LayerDecoder
 
   let plan: CompositionPlan
   let segments: [Segment]
@@ -17,7 +17,7 @@ final class Composition: @unchecked Sendable {
   let turn = Monitor()
   private let makeLayer: LayerMaker
   /// What layers' rows come from, from the first use to the last; each is used by the thread alone that is at its segment.
-  private let layers: UnsafeMutablePointer<LayerChunk?>
+  private let layers: UnsafeMutablePointer<LayerDecoder?>
 
   init(
     _ plan: CompositionPlan, _ segments: [Segment], _ memoryPlan: MemoryPlan, scratch: Int, in pool: ChunkPool,
@@ -94,7 +94,7 @@ final class Composition: @unchecked Sendable {
   }
 
   /// What a layer's rows come from. For the thread that is at its segment.
-  func layer(_ index: Int) -> LayerChunk {
+  func layer(_ index: Int) -> LayerDecoder {
     if let layer = layers[index] { return layer }
     let layer = makeLayer(index, memoryPlan.isFast[index] ? .fast : .small)
     layers[index] = layer

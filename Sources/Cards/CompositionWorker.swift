@@ -42,7 +42,7 @@ struct CompositionWorker {
     let segment = composition.segments[task.segment]
     let met = segment.layers.filter { $0.placed.rows.overlaps(task.rows) }.map { $0.placed }
     let layers = met.map { composition.layer($0.index) }
-    let merged = try withRoom(for: layers.map(\.chunk)) {
+    let merged = try withRoom(for: layers) {
       turn.unlock()
       hasTurn = false
       composition.progress.begin(task)
@@ -138,9 +138,10 @@ struct CompositionWorker {
   private func withRow<Result>(
     _ layer: Segment.Layer, _ row: Int, _ body: (LayerRow) throws -> Result
   ) throws -> Result {
-    try composition.layer(layer.placed.index).withRow(row - layer.placed.y, scratch) { pixels, format in
-      try body(LayerRow(layer: layer, pixels: pixels, format: format))
-    }
+    let decoder = composition.layer(layer.placed.index)
+    // Not empty, as no picture is.
+    let pixels = try decoder.row(row - layer.placed.y, scratch).baseAddress!
+    return try body(LayerRow(layer: layer, pixels: pixels, format: decoder.format))
   }
 
   private func lay(

@@ -63,9 +63,6 @@ struct EntryPlace: Sendable {
     checksum = UInt32(entry.checksum)
   }
 
-  /// The memory that a source takes which reads from the first byte to the last.
-  var sourceByteCount: Int { isDeflated ? InflatingSource.byteCount : 0 }
-
   /// Makes a source at the first byte, for one thread at a time; what it gives is checked when all of it was read.
   ///
   /// - Throws: `CardError` when there is no memory.

@@ -19,6 +19,9 @@ final class LayerDecoder: MemChunk, @unchecked Sendable {
 
   override var size: Int { picture.byteCount(inflater) }
 
+  /// What its rows come as.
+  var format: PNGRowReader.Format { picture.format }
+
   /// Only makes sure that the picture is the one that was planned with. It is opened by the first row: that decodes, and
   /// others need not wait for it to have their room.
   override func generate() throws {
@@ -48,8 +51,8 @@ final class LayerDecoder: MemChunk, @unchecked Sendable {
   func park() { rows?.park() }
 
   private func open(_ scratch: PNGRowScratch) throws -> PNGRows {
-    try PNGRows(
-      picture.place.openPositioned(), header: picture.header, format: picture.format, inflater: inflater,
-      scratch: scratch)
+    try PNGRows(header: picture.header, format: picture.format, inflater: inflater, scratch: scratch) {
+      try picture.place.openPositioned()
+    }
   }
 }

@@ -1,14 +1,4 @@
-internal import MemChunks
 internal import Pictures
-
-// Darwin and Musl are not run here.
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// The picture of a layer as it lies in the archive, before anything of it is decoded.
 struct LayerPicture: Sendable {
@@ -30,31 +20,18 @@ struct LayerPicture: Sendable {
     }
   }
 
-  /// Whether it can be read row by row; if not, all pixels have to be in memory.
-  var hasRows: Bool { PNGRows.canRead(header) }
-
   /// What its rows come as: nothing that the file has is lost.
   var format: PNGRowReader.Format { header.bitDepth == 16 ? .rgba16 : .rgba8 }
 
-  /// The bytes that keeping a place between two rows takes; for a picture without rows, those of all its pixels.
+  /// The bytes that keeping a place between two rows takes.
   func byteCount(_ inflater: PNGRowReader.Inflater) -> Int {
-    guard hasRows else { return wholePages(header.rgbaByteCount) }
-    return PNGRows.byteCount(for: header, format: format, inflater: inflater) + place.positionedByteCount
-      + Self.objectByteCount
+    PNGRows.byteCount(for: header, format: format, inflater: inflater)
+      + PNGRows.sourceCount(for: header) * place.positionedByteCount + Self.objectByteCount
   }
 
-  /// The bytes that are needed beside the pixels while a picture without rows is decoded.
-  var decoderByteCount: Int { hasRows ? 0 : header.decoderByteCount + place.sourceByteCount }
-
   /// The bytes that a thread needs while it reads rows.
-  var scratchByteCount: Int { hasRows ? PNGRows.scratchByteCount(for: header, format: format) : 0 }
+  var scratchByteCount: Int { PNGRows.scratchByteCount(for: header, format: format) }
 
   /// What the chunk and its source take as objects, rounded up.
   private static let objectByteCount = 512
-}
-
-/// What a chunk of bytes counts: whole pages.
-func wholePages(_ byteCount: Int) -> Int {
-  let page = sysconf(Int32(_SC_PAGESIZE))
-  return (byteCount + page - 1) / page * page
 }

@@ -65,7 +65,10 @@ public final class OpenRasterFile: Sendable {
   public func pixels(of layer: CardLayer, header: PNGHeader, in pool: ChunkPool) throws -> BufferChunk {
     let place = try EntryPlace(try entry(of: layer), of: archive)
     let label = layer.name.isEmpty ? place.name : "\(place.name), layer \(layer.name)"
-    return place.pixels(header, in: pool, label: label)
+    return .png(header, in: pool, label: label, alpha: .straight) { decode in
+      try place.file.checkUnchanged()
+      try decode(place.open())
+    }
   }
 
   /// Finds a layer's picture and reads its header.

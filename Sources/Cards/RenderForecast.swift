@@ -16,8 +16,7 @@ public struct RenderForecast: Sendable, Hashable {
   public var rgbaByteCount: Int
   /// The most bytes that a pool with nothing else in it will count at once.
   ///
-  /// Less is counted only where the system has fewer threads to give than were asked for, or where a picture that is
-  /// decoded whole, as an interlaced one is, needs its decoder at another time than that of the peak.
+  /// Less is counted only where the system has fewer threads to give than were asked for.
   public var peakByteCount: Int
   /// In how many bands the canvas would be composed; with more than one, each layer is decoded once for each.
   public var bandCount: Int

@@ -37,9 +37,8 @@ struct RenderWork: Sendable {
     let layers = zip(pictures, plan.placed).map { picture, placed in
       MemoryPlan.Demand.Layer(rows: placed.rows, small: picture.byteCount(.small), fast: picture.byteCount(.fast))
     }
-    let decoder = pictures.reduce(0) { max($0, $1.decoderByteCount) }
     return MemoryPlan.Demand(
-      layers: layers, segments: segments, plan: plan, scratch: scratchByteCount, fixed: decoder, threads: threads)
+      layers: layers, segments: segments, plan: plan, scratch: scratchByteCount, fixed: 0, threads: threads)
   }
 
   /// What one thread needs to read rows.
@@ -60,7 +59,7 @@ struct RenderWork: Sendable {
   func composition(_ memory: MemoryPlan, in pool: ChunkPool) -> Composition {
     Composition(plan, segments, memory, scratch: scratchByteCount, in: pool, label: file) {
       [pictures] layer, inflater in
-      pictures[layer].chunk(inflater, in: pool)
+      LayerDecoder(pictures[layer], inflater, in: pool)
     }
   }
 }

@@ -7,8 +7,8 @@
   import Darwin
 #endif
 
-/// A thread of a composition: decoding waits for other threads, which must not be done on those of Swift's tasks.
-final class WorkerThread {
+/// A thread that decodes: decoding waits for other threads, which must not be done on those of Swift's tasks.
+package final class WorkerThread {
   private final class Body {
     let run: @Sendable () -> Void
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
@@ -17,7 +17,7 @@ final class WorkerThread {
   private let handle: pthread_t
 
   /// Starts a thread; nil when the system has none to give.
-  init?(_ body: @escaping @Sendable () -> Void) {
+  package init?(_ body: @escaping @Sendable () -> Void) {
     let context = Unmanaged.passRetained(Body(body))
     #if canImport(Darwin)
       typealias Argument = UnsafeMutableRawPointer
@@ -43,7 +43,7 @@ final class WorkerThread {
   }
 
   /// Waits until the thread has ended; to be called once.
-  func join() {
+  package func join() {
     pthread_join(handle, nil)
   }
 }

@@ -9,8 +9,12 @@ extension PNGReader {
     /// Whether more was asked for than the source had.
     private(set) var hasEnded = false
 
-    init(_ source: any PictureSource) {
+    /// Whether the file is filled up with zeros once: libspng asks for 8 KB at a time, and takes nothing of less.
+    private var fillsUp: Bool
+
+    init(_ source: any PictureSource, _ damage: DamagePolicy) {
       self.source = source
+      fillsUp = damage == .showWhatThereIs
     }
 
     /// Has the decoder read from here; this object must outlive it.
@@ -34,6 +38,11 @@ extension PNGReader {
           let count = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
           if count == 0 {
             hasEnded = true
+            if fillsUp, filled > 0 {
+              fillsUp = false
+              UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]).initializeMemory(as: UInt8.self, repeating: 0)
+              return 0
+            }
             return Int32(SPNG_IO_EOF.rawValue)
           }
           isEmpty = false
@@ -57,6 +66,8 @@ extension PNGReader {
         throw PictureError.truncated(file: source.name, place: place)
       case Int32(SPNG_ESIGNATURE.rawValue):
         throw PictureError.notPNG(file: source.name)
+      case _ where hasEnded:
+        throw PictureError.truncated(file: source.name, place: place)
       default:
         throw PictureError.damaged(file: source.name, place: place, reason: String(cString: spng_strerror(status)))
       }

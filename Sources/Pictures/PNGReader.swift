@@ -16,16 +16,23 @@ public final class PNGReader {
   private let input: Input
   private var scratch: UnsafeMutableRawBufferPointer?
   private var rowsRead = 0
+  private var hasBegun = false
   private var isFinished = false
 
   /// Reads the header of the picture that `source` holds.
   ///
   /// - Throws: `PictureError` for what is not a PNG file or exceeds `limits`, and whatever `source` throws.
-  public init(_ source: any PictureSource, limits: PNGLimits = PNGLimits()) throws {
+  public convenience init(_ source: any PictureSource, limits: PNGLimits = PNGLimits()) throws {
+    try self.init(source, limits: limits, damage: .refuse)
+  }
+
+  /// Reads the header; where damage is passed over, what stands just before the end of a file that is cut off is decoded
+  /// too, before the error that says so.
+  init(_ source: any PictureSource, limits: PNGLimits, damage: DamagePolicy) throws {
     guard let context = spng_ctx_new(0) else {
       throw PictureError.cannotRead(file: source.name, reason: "no memory for a decoder")
     }
-    let input = Input(source)
+    let input = Input(source, damage)
     do {
       spng_set_chunk_limits(context, limits.chunkByteCount, limits.cacheByteCount)
       input.attach(to: context)
@@ -69,8 +76,17 @@ public final class PNGReader {
 
   /// Decodes the next row in file order; nil after the last one, when the rest of the file has been checked too.
   func nextRow() throws -> Row? {
+    let samples =
+      scratch ?? .allocate(byteCount: header.width * (hasWideSamples ? 8 : 4), alignment: 16)
+    scratch = samples
+    return try nextRow(into: samples)
+  }
+
+  /// Decodes the next row in file order into a row of the whole width. Of an interlaced picture only the pixels of its
+  /// pass are written, each at its place.
+  func nextRow(into samples: UnsafeMutableRawBufferPointer) throws -> Row? {
     if isFinished { return nil }
-    let samples = try scratch ?? begin()
+    try beginIfNeeded()
     var info = spng_row_info()
     // Normally the last row says that it is the last; in an interlaced picture too small for all passes, asking for
     // the row after it does.
@@ -87,21 +103,33 @@ public final class PNGReader {
       try input.check(status, place: place)
     }
     rowsRead += 1
-    let columns = header.isInterlaced ? Self.adam7Columns[Int(info.pass)] : (first: 0, step: 1)
+    let pass = PNGInterlacedRows.Pass.all[Int(info.pass)]
+    let (column, step) = header.isInterlaced ? (pass.column, pass.columnStep) : (0, 1)
     return Row(
       samples: UnsafeRawBufferPointer(samples), index: Int(info.row_num),
-      columns: stride(from: columns.first, to: header.width, by: columns.step))
+      columns: stride(from: column, to: header.width, by: step))
   }
 
-  private func begin() throws -> UnsafeMutableRawBufferPointer {
+  /// Passes over the rows before a pass, 0 to 6, of an interlaced picture; what they hold is left in `samples`.
+  func skip(toPass pass: Int, through samples: UnsafeMutableRawBufferPointer) throws {
+    try beginIfNeeded()
+    while true {
+      var info = spng_row_info()
+      try input.check(spng_get_row_info(context, &info), place: place)
+      if info.pass >= pass { return }
+      // Not `spng_decode_row`, which would also put the pixels at their places.
+      try input.check(spng_decode_scanline(context, samples.baseAddress, samples.count), place: place)
+      rowsRead += 1
+    }
+  }
+
+  private func beginIfNeeded() throws {
+    if hasBegun { return }
     let format = hasWideSamples ? SPNG_FMT_RGBA16 : SPNG_FMT_RGBA8
     let flags = SPNG_DECODE_TRNS.rawValue | SPNG_DECODE_PROGRESSIVE.rawValue
     try input.check(
       spng_decode_image(context, nil, 0, Int32(format.rawValue), Int32(flags)), place: "what precedes the pixels")
-    let samples = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: header.width * (hasWideSamples ? 8 : 4), alignment: 16)
-    scratch = samples
-    return samples
+    hasBegun = true
   }
 
   /// Looks for the end mark: a file without it was cut off, though it has all pixels.
@@ -115,9 +143,16 @@ public final class PNGReader {
   private var place: String {
     header.isInterlaced ? "row \(rowsRead + 1) of its passes" : "row \(rowsRead + 1) of \(header.height)"
   }
+}
 
-  private static let adam7Columns = [
-    (first: 0, step: 8), (first: 4, step: 8), (first: 0, step: 4), (first: 2, step: 4), (first: 0, step: 2),
-    (first: 1, step: 2), (first: 0, step: 1),
-  ]
+extension PNGReader {
+  /// The ICC profile of the picture; nil if it has none, or one that is damaged: what is beside the pixels cannot make them
+  /// unreadable.
+  ///
+  /// - Precondition: Nothing has been decoded by this reader before.
+  public func profile() -> [UInt8]? {
+    var profile = spng_iccp()
+    guard spng_get_iccp(context, &profile) == 0, let bytes = profile.profile else { return nil }
+    return Array(UnsafeRawBufferPointer(start: bytes, count: profile.profile_len))
+  }
 }

@@ -43,6 +43,10 @@ public final class PNGRowReader {
   /// How many rows have been read or skipped.
   public private(set) var rowsRead = 0
 
+  /// The pass that is read, where the picture is interlaced; its rows have only the pixels that it has.
+  private let pass: PNGInterlacedRows.Pass?
+  /// Pixels in a row, and rows.
+  private let width, height: Int
   private let chunks: PNGChunks
   private let colors: PNGColors
   private let compressed: PNGPixelStream
@@ -80,15 +84,39 @@ public final class PNGRowReader {
   /// - Precondition: `canRead(header)`, and the scratch has `scratchByteCount(for:format:)` bytes.
   /// - Throws: `PictureError.changed` when the picture has another header now, other `PictureError`s naming file,
   ///   place and reason, and whatever `source` throws.
-  public init(
+  public convenience init(
     _ source: any PositionedSource, header: PNGHeader, format: Format, inflater: Inflater,
     memory: UnsafeMutableRawBufferPointer, scratch: PNGRowScratch
   ) throws {
-    precondition(Self.canRead(header), "interlaced pictures and low bit depths are PNGReader's")
-    layout = PNGRowLayout(header, format: format, inflater: inflater.kind)
+    precondition(Self.canRead(header), "interlaced pictures and low bit depths are not read by this")
+    try self.init(
+      source, header: header, pass: nil, format: format, inflater: inflater, memory: memory, scratch: scratch)
+  }
+
+  /// Prepares to read one pass of an interlaced picture, which inflates the file up to there.
+  ///
+  /// - Precondition: Samples have 8 bits or more, and the memories are as large as for the pass as a picture.
+  convenience init(
+    _ source: any PositionedSource, header: PNGHeader, pass: PNGInterlacedRows.Pass, format: Format,
+    inflater: Inflater, memory: UnsafeMutableRawBufferPointer, scratch: PNGRowScratch
+  ) throws {
+    try self.init(
+      source, header: header, pass: pass as PNGInterlacedRows.Pass?, format: format, inflater: inflater, memory: memory,
+      scratch: scratch)
+    try skip(pass.start(in: header), scratch)
+  }
+
+  private init(
+    _ source: any PositionedSource, header: PNGHeader, pass: PNGInterlacedRows.Pass?, format: Format,
+    inflater: Inflater, memory: UnsafeMutableRawBufferPointer, scratch: PNGRowScratch
+  ) throws {
+    let size = pass?.header(in: header) ?? header
+    self.pass = pass
+    (width, height) = (size.width, size.height)
+    layout = PNGRowLayout(size, format: format, inflater: inflater.kind)
     kept = layout.kept(memory)
     chunks = PNGChunks(source, inflater: inflater.kind)
-    chunks.mostBytes = layout.mostFileBytes
+    chunks.mostBytes = PNGRowLayout(header, format: format, inflater: inflater.kind).mostFileBytes
     chunks.readByteCount = Desk.preludeByteCount
     desk = Desk(bytesPerRow: source.byteCount.map { $0 / header.height })
     desk.move(to: scratch, chunks, layout.areas(of: scratch).window, row: 0)
@@ -110,7 +138,7 @@ public final class PNGRowReader {
   /// - Precondition: The scratch has `scratchByteCount(for:format:)` bytes.
   /// - Throws: `PictureError` naming file, place and reason, and whatever the source throws; after that always the same.
   public func nextRow(_ scratch: PNGRowScratch) throws -> UnsafeRawBufferPointer? {
-    if rowsRead == header.height { return nil }
+    if rowsRead == height { return nil }
     let areas = try advance(scratch, rowsWanted: 1)
     guard let target = areas.expanded.baseAddress, !areas.expanded.isEmpty else {
       return UnsafeRawBufferPointer(start: kept.row, count: layout.rowByteCount)
@@ -119,12 +147,12 @@ public final class PNGRowReader {
     withUnsafePointer(to: colors.pixels) { pixels in
       switch format {
       case .rgba8:
-        cpr_expand_8(pixels, palette, kept.row, header.width, target.assumingMemoryBound(to: UInt8.self))
+        cpr_expand_8(pixels, palette, kept.row, width, target.assumingMemoryBound(to: UInt8.self))
       case .rgba16:
-        cpr_expand_16(pixels, palette, kept.row, header.width, target.assumingMemoryBound(to: UInt16.self))
+        cpr_expand_16(pixels, palette, kept.row, width, target.assumingMemoryBound(to: UInt16.self))
       }
     }
-    return UnsafeRawBufferPointer(start: target, count: format.pixelByteCount * header.width)
+    return UnsafeRawBufferPointer(start: target, count: format.pixelByteCount * width)
   }
 
   /// Passes over the next `count` rows, which takes as long as reading them, but for widening their pixels.
@@ -132,7 +160,7 @@ public final class PNGRowReader {
   /// - Precondition: There are that many left, and the scratch is as for `nextRow(_:)`.
   /// - Throws: What `nextRow(_:)` throws.
   public func skipRows(_ count: Int, _ scratch: PNGRowScratch) throws {
-    precondition(count >= 0 && count <= header.height - rowsRead, "there are not that many rows left")
+    precondition(count >= 0 && count <= height - rowsRead, "there are not that many rows left")
     for left in (0..<count).reversed() { _ = try advance(scratch, rowsWanted: left + 1) }
   }
 
@@ -150,7 +178,7 @@ public final class PNGRowReader {
     do {
       desk.move(to: scratch, chunks, areas.window, row: rowsRead)
       chunks.readByteCount = desk.readByteCount(row: rowsRead, rowsWanted: rowsWanted)
-      chunks.stage = .row(rowsRead + 1, of: header.height)
+      chunks.stage = .row(rowInPicture + 1, of: header.height)
       let filter = areas.filtered - 1
       try compressed.read(1 + layout.rowByteCount, into: filter)
       guard
@@ -159,13 +187,32 @@ public final class PNGRowReader {
       else {
         throw chunks.damaged("there is no filter \(filter.pointee)")
       }
-      if rowsRead + 1 == header.height { try finish() }
+      if rowsRead + 1 == height, isLastPass { try finish() }
     } catch {
       failure = error
       throw error
     }
     rowsRead += 1
     return areas
+  }
+
+  private var rowInPicture: Int { (pass?.row ?? 0) + rowsRead * (pass?.rowStep ?? 1) }
+
+  private var isLastPass: Bool {
+    pass == nil || pass?.index == PNGInterlacedRows.Pass.passes(of: header).last?.index
+  }
+
+  /// Inflates bytes that nobody looks at.
+  private func skip(_ byteCount: Int, _ scratch: PNGRowScratch) throws {
+    let areas = layout.areas(of: scratch)
+    desk.move(to: scratch, chunks, areas.window, row: 0)
+    chunks.readByteCount = .max
+    var left = byteCount
+    while left > 0 {
+      let count = min(left, 1 + layout.rowByteCount)
+      try compressed.read(count, into: areas.filtered - 1)
+      left -= count
+    }
   }
 
   /// Checks what follows the pixels, up to the end mark: a file without it was cut off, though it has all pixels.

@@ -15,6 +15,10 @@ public enum PictureError: Error, Sendable, Hashable {
   case notPNG(file: String)
   /// The file does not begin like a JPEG file.
   case notJPEG(file: String)
+  /// The file does not begin like a WebP file.
+  case notWebP(file: String)
+  /// The file does not begin like one of any kind that is read.
+  case notPicture(file: String)
   /// The file is right, but of a kind that is not read.
   case unsupported(file: String, kind: String)
   /// A library of the system that this kind of file is read with cannot be used.
@@ -25,6 +29,8 @@ public enum PictureError: Error, Sendable, Hashable {
   case damaged(file: String, place: String, reason: String)
   /// The header asks for more pixels a side than the limit; nothing was decoded.
   case tooLarge(file: String, width: Int, height: Int, limit: Int)
+  /// Decoding would take more bytes than allowed; nothing was decoded.
+  case needsMemory(file: String, needed: Int, limit: Int)
   /// The file is no longer the one whose header was read.
   case changed(file: String)
   /// The memory offered is not the size of the picture, in bytes.
@@ -47,6 +53,10 @@ extension PictureError: CustomStringConvertible {
       "\(file): this is not a PNG file; convert it to PNG first"
     case .notJPEG(let file):
       "\(file): this is not a JPEG file; convert it to JPEG first"
+    case .notWebP(let file):
+      "\(file): this is not a WebP file; convert it to WebP first"
+    case .notPicture(let file):
+      "\(file): this is not a PNG, JPEG or WebP file; convert it to one of these first"
     case .unsupported(let file, let kind):
       "\(file): \(kind) is not read; save it as an ordinary file"
     case .libraryMissing(let file, let library, let reason):
@@ -57,6 +67,8 @@ extension PictureError: CustomStringConvertible {
       "\(file): damaged, in \(place): \(reason); export or copy it again"
     case .tooLarge(let file, let width, let height, let limit):
       "\(file): \(width) x \(height) pixels is more than \(limit) a side; scale it down or raise the limit"
+    case .needsMemory(let file, let needed, let limit):
+      "\(file): decoding takes \(needed) bytes, more than \(limit); raise the budget or read it smaller"
     case .changed(let file):
       "\(file): the file has changed since its header was read; open it again"
     case .wrongSize(let file, let expected, let given):

@@ -13,13 +13,16 @@ enum Lifecards {
     usage:
       lifecards render IN.ora OUT.png [--budget SIZE] [--threads N] [--level N] [--json]
       lifecards info IN.ora [--budget SIZE] [--threads N] [--json]
+      lifecards thumbnail FILE ... --out DIR [--size N] [--budget SIZE] [--threads N]
+                [--damaged] [--json]
       lifecards sample OUT.ora [--layers N] [--width N] [--height N] [--seed N]
       lifecards COMMAND --help
       lifecards --help | --version
 
-    render   composes an OpenRaster document into a PNG file, within a budget
-    info     says what is in a document and what rendering it will take
-    sample   writes a document to try the program with
+    render     composes an OpenRaster document into a PNG file, within a budget
+    info       says what is in a document and what rendering it will take
+    thumbnail  makes small pictures of PNG, JPEG and WebP files
+    sample     writes a document to try the program with
 
     Sizes are such as 10MB, 512KB or 1.5GB; an MB is 2^20 bytes. What follows -- is
     not an option. File names may be any bytes; in what is printed, control
@@ -33,6 +36,7 @@ enum Lifecards {
       lifecards sample card.ora
       lifecards info card.ora
       lifecards render card.ora card.png --budget 6MB
+      lifecards thumbnail photos/*.jpg --out small
 
     """
 
@@ -58,6 +62,7 @@ enum Lifecards {
     switch String(decoding: first, as: UTF8.self) {
     case "render": try run(RenderCommand.self, rest)
     case "info": try run(InfoCommand.self, rest)
+    case "thumbnail": try run(ThumbnailCommand.self, rest)
     case "sample": try run(SampleCommand.self, rest)
     case "--help", "-h": try write(help)
     case "--version": try write("lifecards \(version)\n")
@@ -76,7 +81,7 @@ enum Lifecards {
   }
 
   /// What went wrong, in one line for people.
-  private static func text(of error: any Error) -> String {
+  static func text(of error: any Error) -> String {
     // Chunks report on behalf of what failed in them, which names the file where they name chunks.
     var cause = error
     while case ChunkError.generationFailed(_, let underlying) = cause {

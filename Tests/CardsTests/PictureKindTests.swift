@@ -71,6 +71,30 @@ import Testing
     #expect(reference.largestDifference(to: try decode(BytesSource(first!)).pixels) <= 1.5)
   }
 
+  @Test("an interlaced layer larger than the budget composes as the same one that is not", arguments: [false, true])
+  func interlacedLayersNeedNotFit(isDeflated: Bool) throws {
+    var random = SeededGenerator(seed: 12)
+    // Few colours, so that there is little to decompress.
+    let rows = (0..<700 * 700 * 4).map { _ in UInt8.random(in: 0...3, using: &random) * 80 }
+    let rendered = try [false, true].map { isInterlaced in
+      var maker = ArchiveMaker(
+        stack: "<image w='700' h='700' version='0.0.6'><stack><layer src='a' opacity='0.5'/></stack></image>")
+      maker.add(
+        "a", encodePNG(width: 700, height: 700, depth: 8, colorType: 6, isInterlaced: isInterlaced, rows: rows))
+      if isDeflated { maker.deflate() }
+      let path = directory.file("\(isInterlaced).ora")
+      maker.write(to: path)
+      let file = try OpenRasterFile(BytePath(path))
+      let budget = try file.forecast(budget: 1 << 30, options: RenderOptions(threads: 1)).leastBudget
+      #expect(budget < 4 * 700 * 700 * 2 / 3)
+      let rendered = try Rendering(file, budget: budget, threads: 1)
+      #expect(rendered.account.pool.peak <= budget)
+      return rendered.bytes
+    }
+    let isSame = rendered[0] == rendered[1]
+    #expect(isSame)
+  }
+
   @Test func sixteenBitsAreNotCutToEightBeforeTheyAreBlended() throws {
     // A colour between two steps of 8 bits, in a thousand layers of little opacity: cut off, it would drift.
     let samples: [UInt16] = [32_896 - 100, 32_896 - 100, 32_896 - 100, 3_000]

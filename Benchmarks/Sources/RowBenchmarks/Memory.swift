@@ -13,7 +13,7 @@ enum Memory {
       let scratch = PNGRowScratch(byteCount: PNGRows.scratchByteCount(for: header, format: .rgba8))
       let source = BytesSource(file)
       let before = used()
-      let reader = try PNGRows(source, header: header, format: .rgba8, inflater: inflater, scratch: scratch)
+      let reader = try PNGRows(header: header, format: .rgba8, inflater: inflater, scratch: scratch) { source }
       for _ in 0..<10 { _ = try reader.nextRow(scratch) }
       line(
         "\(name), \(width) pixels a row", used() - before,

@@ -9,8 +9,9 @@ func readRows(
 ) throws -> Int {
   let header = try PNGHeader(BytesSource(file))
   let scratch = PNGRowScratch(byteCount: PNGRows.scratchByteCount(for: header, format: format))
-  let reader = try PNGRows(
-    BytesSource(file), header: header, format: format, inflater: inflater, scratch: scratch)
+  let reader = try PNGRows(header: header, format: format, inflater: inflater, scratch: scratch) {
+    BytesSource(file)
+  }
   var sum = 0
   while let row = try reader.nextRow(scratch) {
     sum &+= Int(row[0])

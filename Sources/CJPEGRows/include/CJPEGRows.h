@@ -78,6 +78,14 @@ uint32_t cjr_width(const cjr_decoder *decoder);
 uint32_t cjr_height(const cjr_decoder *decoder);
 size_t cjr_taken_byte_count(const cjr_decoder *decoder);
 
+// MARK: Encoding (encoder.c)
+
+/// Encodes pixels of 8-bit RGBA, whose alpha is passed over, as a baseline JPEG file into `target`. Returns how many bytes
+/// it took; 0 where it would take more than `capacity`, or there is no memory. `row` is room for 3 bytes a pixel of a row.
+/// Only with a library, see above.
+size_t cjr_encode_picture(const uint8_t *pixels, uint32_t width, uint32_t height, int quality, uint8_t *row,
+                          uint8_t *target, size_t capacity);
+
 // MARK: Pictures in several scans (tables.c, scan.c, baseline.c)
 
 /// How far a marker is that ends a scan's data: the index of its first byte, or `count` if there is none in these

@@ -1,4 +1,14 @@
-extension JPEGMarkers {
+/// Bytes that may hold EXIF data, taken front to back.
+protocol ExifBytes: AnyObject {
+  /// The bytes that have not been taken.
+  var remaining: Int { get }
+  /// Takes some of them, which stay valid until the next call.
+  func takeData(_ count: Int) throws -> UnsafeRawBufferPointer
+  /// Passes over some.
+  func skipData(_ count: Int) throws
+}
+
+extension ExifBytes {
   /// Takes the orientation out of EXIF data (EXIF 2.32, 4.5 and 4.6.2; TIFF 6.0, section 2).
   ///
   /// Nil where they do not have it or make no sense: what is said beside a picture cannot make it unreadable. Reads the
@@ -31,3 +41,5 @@ extension JPEGMarkers {
     return nil
   }
 }
+
+extension JPEGMarkers: ExifBytes {}
