@@ -8,10 +8,11 @@ find_parent() {
   own=$(sed -n 's/^0:://p' /proc/self/cgroup)
   # Version 2 alone, or beside version 1 with the memory controller its own.
   for unified in $point $point/unified; do
-    grep -qsw memory $unified/cgroup.controllers || continue
+    grep -qsw memory "$unified/cgroup.controllers" || continue
     # A group that has processes of its own passes no controller on, unless it is the root.
     for parent in "$unified$own" $unified; do
-      [ -w "$parent" ] && grep -qsw memory "$parent/cgroup.subtree_control" || continue
+      [ -w "$parent" ] || continue
+      grep -qsw memory "$parent/cgroup.subtree_control" || continue
       version=2 limit_file=memory.max peak_file=memory.peak kill_file=memory.events
       return
     done
