@@ -178,6 +178,15 @@ import Testing
     withExtendedLifetime(chunks) {}
   }
 
+  @Test func recordingsOfTheFirstVersionAreRead() throws {
+    var block = TraceFormat.emptyBlock
+    // Chunk 1 is generated: 10 bytes, 5 ns, no time since. It is hit, and 3 hits are lost.
+    block += [1 << 3 | 1, 10, 5, 0, 1 << 3, 3 << 3 | 6]
+    TraceFormat.close(&block)
+    let file = try TraceFile(bytes: TraceFormat.magic + [1] + block + TraceFormat.endMark, file: "old")
+    #expect(file.trace.requests.count == 2 && file.droppedHits == 3)
+  }
+
   @Test func aPlaceThatCannotBeWrittenIsNamed() throws {
     let path = directory.file("missing/session.trace")
     let pool = ChunkPool(budget: .bytes(100))
