@@ -104,8 +104,12 @@ public final class WebPRows: PictureRows {
     let result = cwr_decode(
       file.bindMemory(to: UInt8.self).baseAddress, count, UInt32(width), UInt32(height),
       width != header.width || height != header.height, pixels.bindMemory(to: UInt8.self).baseAddress, &rowCount)
-    if result == CWR_DONE { return pixels }
-    let error = error(result, rowCount: Int(rowCount))
+    if result == CWR_DONE, count == file.count { return pixels }
+    // What is missing may be behind the pixels.
+    let error =
+      result == CWR_DONE
+      ? PictureError.truncated(file: source.name, place: "what follows the pixels")
+      : error(result, rowCount: Int(rowCount))
     guard damage == .showWhatThereIs, error.isOfTheFile else {
       self.pixels = nil
       pixels.deallocate()
