@@ -38,7 +38,7 @@ struct RenderWork: Sendable {
       MemoryPlan.Demand.Layer(rows: placed.rows, small: picture.byteCount(.small), fast: picture.byteCount(.fast))
     }
     return MemoryPlan.Demand(
-      layers: layers, segments: segments, plan: plan, scratch: scratchByteCount, fixed: 0, threads: threads)
+      layers: layers, segments: segments, plan: plan, scratch: scratchByteCount, threads: threads)
   }
 
   /// What one thread needs to read rows.

@@ -83,12 +83,12 @@ final class WorkMemory: MemChunk, @unchecked Sendable {
 extension MemoryPlan.Demand {
   /// What a composition needs whose layers take that much, with so many bytes of scratch for each thread.
   init(
-    layers: [Layer], segments: [Segment], plan: CompositionPlan, scratch: Int, fixed: Int, threads: Int
+    layers: [Layer], segments: [Segment], plan: CompositionPlan, scratch: Int, threads: Int
   ) {
     let layout = WorkMemory.Layout(plan, segments: segments, scratch: scratch)
     self.init(
       height: plan.height, layers: layers,
       slices: segments.map { MemoryPlan.Demand.Slice(layers: $0.layerIndexes, rows: $0.rows) }, row: layout.row,
-      worker: layout.partial + layout.scratch, fixed: layout.finished + fixed, threads: threads)
+      worker: layout.partial + layout.scratch, fixed: layout.finished, threads: threads)
   }
 }

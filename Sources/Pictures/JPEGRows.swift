@@ -131,7 +131,7 @@ public final class JPEGRows: PictureRows {
 
   /// Refuses a file that is too short for what it claims: the codes of a block take two bits at least; in a progressive
   /// picture, where one code can stand for the end of many blocks, one.
-  private static func checkPlausible(_ header: JPEGHeader, _ source: any PositionedSource) throws {
+  static func checkPlausible(_ header: JPEGHeader, _ source: any PositionedSource) throws {
     let least = JPEGGeometry(header).blockCount / (header.isProgressive ? 8 : 4)
     guard let byteCount = source.byteCount, byteCount < least else { return }
     throw PictureError.truncated(

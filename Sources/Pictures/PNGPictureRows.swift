@@ -51,7 +51,7 @@ final class PNGPictureRows: PictureRows {
   }
 
   /// Deflate makes no more than 1 032 bytes of one (RFC 1951: 258 bytes of two bits).
-  private static func checkPlausible(_ header: PNGHeader, _ source: any PositionedSource) throws {
+  static func checkPlausible(_ header: PNGHeader, _ source: any PositionedSource) throws {
     let rowBits = header.width.multipliedReportingOverflow(by: header.colorType.channelCount * header.bitDepth)
     let bytes = (rowBits.partialValue / 8).multipliedReportingOverflow(by: header.height)
     guard let byteCount = source.byteCount, !rowBits.overflow, !bytes.overflow else { return }

@@ -70,6 +70,15 @@ extension Picture {
     }
   }
 
+  /// Refuses a file that has fewer bytes than its pixels must take, before anything is set up for them.
+  func checkPlausible() throws {
+    switch header {
+    case .png(let header): try PNGPictureRows.checkPlausible(header, source())
+    case .jpeg(let header): try JPEGRows.checkPlausible(header, source())
+    case .webp(let header): try WebPRows.checkPlausible(header, source())
+    }
+  }
+
   /// The smallest size that the decoder gives without losing anything of the size wanted.
   private func decodedSize(_ wanted: (width: Int, height: Int)) -> (width: Int, height: Int) {
     switch header {

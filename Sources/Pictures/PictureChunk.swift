@@ -45,11 +45,13 @@ public final class PictureChunk: Sendable {
   /// Chooses a way for a picture at an upright size, at its own without; decodes nothing yet.
   ///
   /// - Parameter keepsPixels: Whether pixels are kept where they fit: not, where each row is wanted once.
-  /// - Throws: `PictureError.needsMemory` where no way fits into the pool's budget.
+  /// - Throws: `PictureError.needsMemory` where no way fits into the pool's budget, `.truncated` for a file that is too
+  ///   short for what it claims, and what opening it throws.
   public init(
     _ picture: Picture, width: Int? = nil, height: Int? = nil, in pool: ChunkPool, keepsPixels: Bool = true,
     reading: PictureReading = PictureReading()
-  ) throws(PictureError) {
+  ) throws {
+    if reading.damage == .refuse { try picture.checkPlausible() }
     let stored = picture.stored(width: width, height: height, reading: reading)
     (self.width, self.height) = stored.uprightSize
     self.picture = stored
@@ -70,7 +72,7 @@ public final class PictureChunk: Sendable {
     pixels = nil
     bandByteCount = min(whole, budget - stored.decoderByteCount - Self.pageByteCount)
     guard bandByteCount >= row else {
-      throw .needsMemory(
+      throw PictureError.needsMemory(
         file: label, needed: stored.decoderByteCount + row + Self.pageByteCount, limit: budget)
     }
   }

@@ -56,7 +56,7 @@ public final class WebPRows: PictureRows {
     guard needed <= limits.byteCount else {
       throw PictureError.needsMemory(file: source.name, needed: needed, limit: limits.byteCount)
     }
-    if damage == .refuse { try checkPlausible() }
+    if damage == .refuse { try Self.checkPlausible(header, source) }
   }
 
   deinit {
@@ -76,7 +76,7 @@ public final class WebPRows: PictureRows {
   }
 
   /// The modes of a block of 16 x 16 pixels take more than a bit, as their probabilities are fixed (RFC 6386, 11.5).
-  private func checkPlausible() throws {
+  static func checkPlausible(_ header: WebPHeader, _ source: any PositionedSource) throws {
     guard let byteCount = source.byteCount else { return }
     let least = header.isLossless ? 20 : (header.width + 15) / 16 * ((header.height + 15) / 16) / 8
     guard byteCount < max(least, header.fileByteCount) else { return }
@@ -104,8 +104,12 @@ public final class WebPRows: PictureRows {
     let result = cwr_decode(
       file.bindMemory(to: UInt8.self).baseAddress, count, UInt32(width), UInt32(height),
       width != header.width || height != header.height, pixels.bindMemory(to: UInt8.self).baseAddress, &rowCount)
-    if result == CWR_DONE { return pixels }
-    let error = error(result, rowCount: Int(rowCount))
+    if result == CWR_DONE, count == file.count { return pixels }
+    // What is missing may be behind the pixels.
+    let error =
+      result == CWR_DONE
+      ? PictureError.truncated(file: source.name, place: "what follows the pixels")
+      : error(result, rowCount: Int(rowCount))
     guard damage == .showWhatThereIs, error.isOfTheFile else {
       self.pixels = nil
       pixels.deallocate()

@@ -27,7 +27,8 @@ func fuzz(_ input: [UInt8]) {
   guard strict.pixels == other.pixels else { fatalError("keeping pixels makes a difference") }
   if strict.pixels != nil {
     guard lenient.pixels == strict.pixels, !lenient.hasWarning else { fatalError("a file is right, and not") }
-  } else if lenient.pixels != nil, !lenient.hasWarning {
+  } else if lenient.pixels != nil, !lenient.hasWarning, picture.format != .jpeg {
+    // What is behind the last row of a JPEG picture is looked at only where damage matters.
     fatalError("no warning of a damaged file")
   }
   if picture.format == .png, mode & 2 == 0, !picture.hasProfile { compareWithLibspng(file, strict.pixels) }

@@ -97,6 +97,18 @@ import Testing
     }
   }
 
+  @Test func whatIsMissingBehindThePixelsIsAnErrorOrAWarningToo() throws {
+    let file = WebPMaker(width: 20, height: 10, quality: 80).encode()
+    let exif = WebPMaker.chunk("EXIF", Array(repeating: 0, count: 40))
+    let whole = WebPMaker.extended(file, width: 20, height: 10, behind: exif, flags: 8)
+    let cut = Array(whole.dropLast(20))
+    #expect(throws: PictureError.self) { try readWebP(cut) }
+    let source = BytesSource(cut)
+    let rows = try WebPRows(source, header: WebPHeader(source), damage: .showWhatThereIs)
+    #expect(try readRows(rows) == readWebP(file))
+    #expect(rows.warning != nil)
+  }
+
   @Test("case 46: a tiny file that claims the largest size is refused before anything is decoded")
   func huge() throws {
     var lossy = WebPMaker(width: 16, height: 16, quality: 50).encode()
