@@ -1,8 +1,12 @@
 // A buffer needs pages that lie together. Where what is free lies scattered, fresh pages would do, but as many resident
 // ones would have to be given back for them, and the system clears each fresh page: about a millisecond a megabyte.
 extension Ledger {
+  /// Nanoseconds that a byte of a fresh page takes: measured, on one machine. It decides between two costs, neither of them high.
+  private static var clearingCost: UInt64 { 1 }
+
   /// Claims further victims, in turn, until the longest need of `request` fits among resident pages, if it can: they would
-  /// be the next to go anyway. None where pages can simply be added, nor beyond a victim that holds none.
+  /// be the next to go anyway. None where pages can simply be added, nor beyond a victim that holds none, nor if to
+  /// generate the victims again could take longer than the fresh pages would.
   ///
   /// O(1) a victim beside the claim. What fits is tried on the map itself, and taken back.
   mutating func claimAhead<Owner: LedgerOwner & ~Copyable>(
@@ -17,7 +21,11 @@ extension Ledger {
     let isTight = fixed + pledged + arena.warmBytes + request.bytes > budget
     let certain = look.claimed.count
     var fits = arena.hasWarmRun(pages: pages)
+    var price = UInt64(pages * arena.pageSize) * Self.clearingCost
     while isTight, !fits, let slot = claimNext(&look, in: nil, &owner), entries[slot.index].pages.count > 0 {
+      let cost = owner.use(of: slot).cost
+      guard cost <= price else { break }
+      price -= cost
       tryFree(slot, &tried)
       fits = arena.hasWarmRun(pages: pages)
     }

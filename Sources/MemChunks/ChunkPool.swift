@@ -71,14 +71,14 @@ public final class ChunkPool: Sendable {
     }
   }
 
-  /// Whether a buffer that fits nowhere among resident pages may have more freed than its bytes need; on unless you say
-  /// otherwise.
+  /// Whether a buffer that fits nowhere among resident pages may have more freed than its bytes need, where that is
+  /// cheaper; on unless you say otherwise.
   ///
   /// Buffers of different sizes leave room that does not lie together. Fresh pages would do, but the system clears each of
   /// them, about a millisecond a megabyte, and as many others have to be given back. So instead the least recently used
-  /// buffers go, in turn, until enough lies together; where that cannot be, or the next in turn is no buffer, pages
-  /// are exchanged. What it costs is hits: with it, buffers of mixed sizes fill less of the budget. Turn it off where what is
-  /// in them takes much longer to generate than that.
+  /// buffers go, in turn, until enough lies together - if generating those took less time than that. Where it took more, as
+  /// for decoded pictures, where the next in turn is no buffer, or where it would not help, pages are exchanged. Turn it off
+  /// where victims must not depend on how long something took.
   public var freesAhead: Bool {
     get { core.read { core.ledger.freesAhead } }
     set { core.locked { _ in self.core.ledger.freesAhead = newValue } }

@@ -7,6 +7,9 @@ import Testing
 struct PlacingTests {
   private static let page = 4_096
 
+  /// Stands still, unless a test has generating take time: what it takes decides.
+  private let clock = ManualClock()
+
   private static func buffer(_ label: String, pages: Int, in pool: ChunkPool) -> BufferChunk {
     BufferChunk(in: pool, label: label, size: pages * page) { $0.storeBytes(of: 1, toByteOffset: 0, as: UInt8.self) }
   }
@@ -33,7 +36,7 @@ struct PlacingTests {
 
   @Test("Buffers of any sizes that follow each other never take more pages than the budget has")
   func followsEachOther() throws {
-    let pool = ChunkPool(budget: .bytes(256 * Self.page))
+    let pool = ChunkPool(budget: .bytes(256 * Self.page), time: clock.read)
     #expect(pool.freesAhead)
     #expect(try Self.span(of: pool) <= 256)
     pool.freeAll()
@@ -52,7 +55,7 @@ struct PlacingTests {
 
   @Test("What lies between goes too, in turn", arguments: [true, false])
   func between(isOn: Bool) throws {
-    let pool = ChunkPool(budget: .bytes(12 * Self.page))
+    let pool = ChunkPool(budget: .bytes(12 * Self.page), time: clock.read)
     pool.freesAhead = isOn
     let chunks = try Self.neighbours(in: pool)
     let d = Self.buffer("d", pages: 8, in: pool)
@@ -67,9 +70,24 @@ struct PlacingTests {
     keep(chunks)
   }
 
+  @Test("What lies between stays if making it again could take longer than fresh pages", arguments: [0, 1])
+  func dear(over: Int) throws {
+    let pool = ChunkPool(budget: .bytes(12 * Self.page), time: clock.read)
+    let chunks = ["a", "b", "c"].map { label in
+      BufferChunk(in: pool, label: label, size: 4 * Self.page) { [clock] in
+        // Eight pages, at a nanosecond a byte.
+        clock.advance(by: .nanoseconds(8 * Self.page + over))
+        $0.storeBytes(of: 1, toByteOffset: 0, as: UInt8.self)
+      }
+    }
+    for chunk in chunks + [chunks[1]] { try chunk.ensureReady() }
+    try Self.buffer("d", pages: 8, in: pool).ensureReady()
+    #expect(chunks.map(\.isReady) == [false, over == 1, false])
+  }
+
   @Test("Nothing goes for it that could not help: what is in use stays, and so does what is behind it")
   func inUse() throws {
-    let pool = ChunkPool(budget: .bytes(16 * Self.page))
+    let pool = ChunkPool(budget: .bytes(16 * Self.page), time: clock.read)
     let chunks = try Self.neighbours(in: pool)
     let last = Self.buffer("last", pages: 4, in: pool)
     try last.ensureReady()
@@ -87,7 +105,7 @@ struct PlacingTests {
 
   @Test("A chunk that is no buffer does not go for it, nor what comes after it")
   func noBuffer() throws {
-    let pool = ChunkPool(budget: .bytes(12 * Self.page + 100))
+    let pool = ChunkPool(budget: .bytes(12 * Self.page + 100), time: clock.read)
     let chunks = ["a", "b", "c"].map { Self.buffer($0, pages: 4, in: pool) }
     let other = TrackedChunk(in: pool, label: "other", size: 100)
     for chunk in [chunks[0], chunks[1], chunks[2], other, chunks[1]] as [MemChunk] { try chunk.ensureReady() }
@@ -100,7 +118,7 @@ struct PlacingTests {
 
   @Test("Nothing goes as long as pages can be added")
   func room() throws {
-    let pool = ChunkPool(budget: .bytes(20 * Self.page))
+    let pool = ChunkPool(budget: .bytes(20 * Self.page), time: clock.read)
     let chunks = try Self.neighbours(in: pool)
     let d = Self.buffer("d", pages: 8, in: pool)
     try d.ensureReady()
