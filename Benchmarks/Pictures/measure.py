@@ -35,10 +35,20 @@ def medians(runs, times):
     for _ in range(times):
         for name, body in runs.items():
             results[name].append(body())
-            print(f"  {name}: {results[name][-1]['cpu']:.2f} CPU s", flush=True)
+            print(f"  {name}: {results[name][-1]['seconds']:.2f} s", flush=True)
     return {
-        name: {key: statistics.median(one[key] for one in all) for key in all[0] if key != "output"}
+        name: {key: median(one[key] for one in all) for key in all[0] if key != "output"}
         for name, all in results.items()}
+
+
+def median(numbers):
+    """None where it was not measured: a process that ends at once cannot be watched."""
+    known = [number for number in numbers if number is not None]
+    return statistics.median(known) if known else None
+
+
+def shown(number, digits, unit=1):
+    return "not measured" if number is None else f"{number / unit:.{digits}f}"
 
 
 def claim():
@@ -62,7 +72,7 @@ def refused(path):
     account = json.loads(process.stdout)
     assert process.returncode == 1 and account["failed"] == 1, process.stdout
     return {
-        "seconds": account["seconds"], "cpu": 0, "anonymous": 0, "resident": account["peakResidentBytes"],
+        "seconds": account["seconds"], "cpu": None, "anonymous": None, "resident": account["peakResidentBytes"],
         "counted": account["peakCountedBytes"], "written": 0}
 
 
@@ -100,8 +110,8 @@ for job, runs in jobs:
     print(job, flush=True)
     for name, numbers in medians(runs, rounds).items():
         lines.append(
-            f"| {job} | {name} | {numbers['anonymous'] / MB:.1f} | {numbers['resident'] / MB:.1f} "
-            f"| {numbers['seconds']:.2f} | {numbers['cpu']:.2f} |")
+            f"| {job} | {name} | {shown(numbers['anonymous'], 1, MB)} | {shown(numbers['resident'], 1, MB)} "
+            f"| {shown(numbers['seconds'], 2)} | {shown(numbers['cpu'], 2)} |")
 with open(f"{here}/README.md", "w") as file:
     file.write("\n".join(lines) + "\n")
 print("\n".join(lines))
