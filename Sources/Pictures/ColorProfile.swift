@@ -11,6 +11,9 @@ public final class ColorProfile: @unchecked Sendable {
   /// nothing to convert.
   public let isAlmostSRGB: Bool
 
+  /// Whether it is of greys, and so says nothing of a picture in colour.
+  public let isGray: Bool
+
   /// What lcms2 takes for a profile, in bytes, the profile itself not included. Measured with lcms2 2.14: 162 KB for one of
   /// curves; there is room for those of tables.
   public static let byteCount = 1 << 20
@@ -27,7 +30,8 @@ public final class ColorProfile: @unchecked Sendable {
         file: file, kind: kind == CCP_OTHER ? "a colour profile of other than grey or RGB" : "a broken colour profile")
     }
     self.conversion = conversion
-    isAlmostSRGB = Self.changesLittle(conversion, isGray: kind == CCP_GRAY)
+    isGray = kind == CCP_GRAY
+    isAlmostSRGB = Self.changesLittle(conversion, isGray: isGray)
   }
 
   deinit {

@@ -119,10 +119,19 @@ extension Picture {
     guard hasProfile, reading.convertsProfile, let bytes = try profile() else { return rows }
     do {
       let profile = try ColorProfile(bytes, of: name)
-      return profile.isAlmostSRGB ? rows : ConvertedRows(rows, profile)
+      return profile.isAlmostSRGB || profile.isGray && hasColor ? rows : ConvertedRows(rows, profile)
     } catch PictureError.unsupported {
       // What is beside the pixels cannot make them unreadable.
       return rows
+    }
+  }
+
+  /// Whether there may be pixels that are not grey.
+  private var hasColor: Bool {
+    switch header {
+    case .png(let header): header.colorType != .grayscale && header.colorType != .grayscaleAlpha
+    case .jpeg(let header): header.componentCount > 1
+    case .webp: true
     }
   }
 

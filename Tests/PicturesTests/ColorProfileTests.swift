@@ -89,6 +89,12 @@ import Testing
         #expect(abs(Double(shown) - step(Double(stored) / 255)) <= 1.5, "\(picture.format)")
       }
     }
+    // A profile of greys says nothing of colours.
+    var random = SeededGenerator(seed: 5)
+    let colorful = JPEGMaker(width: 16, height: 8).encode(
+      (0..<16 * 8 * 3).map { _ in UInt8.random(in: 0...255, using: &random) })
+    let other = JPEGPieces.segment(0xe2, Array("ICC_PROFILE\0".utf8) + [1, 1] + gray)
+    #expect(try colors(Picture { BytesSource(JPEGPieces.inserting(other, into: colorful)) }) == readJPEG(colorful))
     // What is broken is left alone.
     let broken = JPEGPieces.segment(0xe2, Array("ICC_PROFILE\0".utf8) + [1, 1] + [1, 2, 3])
     #expect(try colors(Picture { BytesSource(JPEGPieces.inserting(broken, into: jpeg)) }) == readJPEG(jpeg))
