@@ -59,9 +59,12 @@ let package = Package(
 
     // Programs.
     .target(name: "ToolSupport", swiftSettings: strict),
-    .executableTarget(name: "lifecards-tool", dependencies: ["Cards", "ChunkTrace", "TraceReport", "ToolSupport"], swiftSettings: strict),
     .executableTarget(
-      name: "memchunk-tool", dependencies: ["MemoryLimits", "ChunkTrace", "TraceReport", "ToolSupport"], swiftSettings: strict),
+      name: "lifecards-tool", dependencies: ["Cards", "ChunkTrace", "TraceReport", "ToolSupport"], swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "memchunk-tool", dependencies: ["MemoryLimits", "ChunkTrace", "TraceReport", "ToolSupport"],
+      swiftSettings: strict),
 
     // Tests.
     .target(name: "TestSupport", dependencies: ["MemChunks"], path: "Tests/TestSupport", swiftSettings: strict),
@@ -82,7 +85,8 @@ let package = Package(
     .testTarget(
       name: "CardsTests", dependencies: ["Cards", "TestSupport", "CRowBlend", "CSpng", "CZlib"], swiftSettings: strict),
     .testTarget(
-      name: "ToolTests", dependencies: ["Cards", "ToolSupport", "TestSupport", "ChunkTrace", "lifecards-tool", "memchunk-tool"],
+      name: "ToolTests",
+      dependencies: ["Cards", "ToolSupport", "TestSupport", "ChunkTrace", "lifecards-tool", "memchunk-tool"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -117,13 +117,16 @@ extension Picture {
 
   private func converted(_ rows: any PictureRows, _ reading: PictureReading) throws -> any PictureRows {
     guard hasProfile, reading.convertsProfile, let bytes = try profile() else { return rows }
+    let profile: ColorProfile
     do {
-      let profile = try ColorProfile(bytes, of: name)
-      return profile.isAlmostSRGB || profile.isGray && hasColor ? rows : ConvertedRows(rows, profile)
-    } catch PictureError.unsupported {
+      profile = try ColorProfile(bytes, of: name)
+    } catch {
       // What is beside the pixels cannot make them unreadable.
+      guard case .unsupported = error else { throw error }
       return rows
     }
+    if profile.isAlmostSRGB || profile.isGray && hasColor { return rows }
+    return ConvertedRows(rows, profile)
   }
 
   /// Whether there may be pixels that are not grey.
