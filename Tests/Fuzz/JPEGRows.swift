@@ -15,7 +15,10 @@ func fuzz(_ input: [UInt8]) {
   guard let header = try? JPEGHeader(BytesSource(file, pieceByteCount: piece)), header.width * header.height < 1 << 18
   else { return }
   let strict = read(file, header, scale, .refuse, piece), lenient = read(file, header, scale, .showWhatThereIs, piece)
-  guard strict == read(file, header, scale, .refuse, file.count + 1) else { fatalError("pieces make a difference") }
+  // Where it has many bytes at hand, libjpeg-turbo does not look whether a code exists.
+  if strict.error == nil, strict != read(file, header, scale, .refuse, file.count + 1) {
+    fatalError("pieces make a difference")
+  }
   if strict.error == nil {
     guard lenient == strict, !lenient.hasWarning else { fatalError("a file is right, and not: \(lenient)") }
     // Where bytes fill up what needs none, libjpeg-turbo 2.1 leaves coefficients of a first attempt in the block.
