@@ -103,7 +103,7 @@ struct ThumbnailCommand: Command {
     for worker in workers { worker.join() }
     let report = ThumbnailReport(
       pool: pool.statistics, threads: workers.count + 1, seconds: (ContinuousClock.now - start) / .seconds(1),
-      residentPeak: peakResidentByteCount(), files: zip(zip(inputs, outputs), work.results).map { ($0.0, $0.1, $1) })
+      residentPeak: peakResidentByteCount(), files: zip(zip(inputs, outputs), work.end()).map { ($0.0, $0.1, $1) })
     for line in report.complaints { Console.error("lifecards: \(printable(line))\n") }
     try Lifecards.write(wantsJSON ? report.json.text + "\n" : report.text)
     if report.failureCount > 0 { Console.exit(.failure) }
@@ -126,6 +126,8 @@ private final class ThumbnailWork: @unchecked Sendable {
   // Used under the lock only.
   private var next = 0
   private var outcomes: [Result<ThumbnailReport.Made, any Error>?]
+  private var finished = 0
+  private var progress = ProgressLine("making")
   private let lock = Lock()
 
   init(count: Int) { outcomes = Array(repeating: nil, count: count) }
@@ -140,12 +142,19 @@ private final class ThumbnailWork: @unchecked Sendable {
   }
 
   func finish(_ index: Int, _ outcome: Result<ThumbnailReport.Made, any Error>) {
-    lock.withLock { outcomes[index] = outcome }
+    lock.withLock {
+      outcomes[index] = outcome
+      finished += 1
+      progress.update(finished, of: outcomes.count)
+    }
   }
 
   /// What came of the files, once all threads have ended.
-  var results: [Result<ThumbnailReport.Made, any Error>] {
-    // Each was taken by somebody, who has finished it.
-    lock.withLock { outcomes.map { $0! } }
+  func end() -> [Result<ThumbnailReport.Made, any Error>] {
+    lock.withLock {
+      progress.clear()
+      // Each was taken by somebody, who has finished it.
+      return outcomes.map { $0! }
+    }
   }
 }
