@@ -33,7 +33,7 @@ package struct Ledger<Order: EvictOrder>: ~Copyable {
 
   /// The page map of the arena, the store of buffers.
   package var arena: ArenaMap
-  /// Whether a buffer that fits nowhere among resident pages has more victims go than its bytes need.
+  /// Whether a buffer that fits nowhere among resident pages has more victims go than its bytes need, where that is cheaper.
   package var freesAhead = false
 
   /// Rises whenever something happened that could turn a refusal into a grant.
