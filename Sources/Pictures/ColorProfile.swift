@@ -81,6 +81,7 @@ final class ConvertedRows: PictureRows {
   var width: Int { source.width }
   var height: Int { source.height }
   var warning: PictureError? { source.warning }
+  var restIsMissing: Bool { source.restIsMissing }
 
   func nextRow() throws -> UnsafeRawBufferPointer? {
     guard let next = try source.nextRow() else { return nil }

@@ -29,8 +29,8 @@ public final class JPEGRows: PictureRows {
   private let row: UnsafeMutableRawBufferPointer
   /// What reading failed with: libjpeg cannot be taken up behind a damage.
   private var failure: (any Error)?
-  /// Whether no more rows can be decoded, and those that are left are transparent.
-  private var hasEnded = false
+  /// Whether damage has ended the picture, and the rows that are left are transparent.
+  public private(set) var restIsMissing = false
 
   /// Pixels in a row, at this scale.
   public var width: Int { scale.scaled(header.width) }
@@ -94,7 +94,7 @@ public final class JPEGRows: PictureRows {
   public func nextRow() throws -> UnsafeRawBufferPointer? {
     if rowsRead == height { return nil }
     if let failure { throw failure }
-    if !hasEnded { try decodeRow() }
+    if !restIsMissing { try decodeRow() }
     rowsRead += 1
     return UnsafeRawBufferPointer(row)
   }
@@ -115,7 +115,7 @@ public final class JPEGRows: PictureRows {
       if warning == nil { warning = merged?.warning ?? complaint }
     } catch let error as PictureError where damage == .showWhatThereIs && error.isOfTheFile {
       warning = warning ?? merged?.warning ?? error
-      hasEnded = true
+      restIsMissing = true
       row.initializeMemory(as: UInt8.self, repeating: 0)
     } catch {
       failure = error

@@ -49,6 +49,8 @@ final class PNGInterlacedRows {
   private let damage: DamagePolicy
   /// What was wrong with the file first, where that was passed over: pixels of passes that it lacks are transparent.
   private(set) var warning: PictureError?
+  /// Whether damage has taken all passes.
+  var restIsMissing: Bool { readers.count == passes.count && readers.allSatisfy { $0 == nil } }
   /// A row into which all of them decode, or all rows.
   private let pixels: UnsafeMutableRawBufferPointer
   private var rowsRead = 0

@@ -6,6 +6,8 @@ final class PNGPassRows {
 
   /// What was wrong with the file first, where that was passed over: pixels of passes that it lacks are transparent.
   private(set) var warning: PictureError?
+  /// Whether damage has taken all passes.
+  var restIsMissing: Bool { readers.allSatisfy { $0 == nil } }
 
   private let header: PNGHeader
   private let format: PNGRowReader.Format

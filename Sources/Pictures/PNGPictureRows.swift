@@ -34,6 +34,7 @@ final class PNGPictureRows: PictureRows {
   var width: Int { rows.header.width }
   var height: Int { rows.header.height }
   var warning: PictureError? { failure ?? rows.warning }
+  var restIsMissing: Bool { missing != nil || rows.restIsMissing }
 
   func nextRow() throws -> UnsafeRawBufferPointer? {
     if rowsGiven == height { return nil }

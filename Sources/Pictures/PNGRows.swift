@@ -30,6 +30,15 @@ public final class PNGRows {
     }
   }
 
+  /// Whether damage has taken all that is left of an interlaced picture, where that was passed over.
+  var restIsMissing: Bool {
+    switch decoder {
+    case .interlaced(let reader): reader.restIsMissing
+    case .passes(let reader): reader.restIsMissing
+    case .fast, .libspng: false
+    }
+  }
+
   private let decoder: Decoder
 
   /// How many sources are open at a time: seven of an interlaced picture, one for each pass, unless it is small.

@@ -107,6 +107,11 @@ public final class ResampledRows: PictureRows {
   }
 
   private func takeRow() throws {
+    if source.restIsMissing {
+      UnsafeMutableBufferPointer(start: line(rowsTaken), count: 4 * width).update(repeating: 0)
+      rowsTaken += 1
+      return
+    }
     guard let next = try source.nextRow() else { preconditionFailure("row \(rowsTaken) is not in the picture") }
     let pixels = next.bindMemory(to: UInt8.self).baseAddress
     if let curve {

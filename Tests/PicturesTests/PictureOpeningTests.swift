@@ -147,6 +147,32 @@ import Testing
     #expect(pool.statistics.peak < 1_600 * 1_200)
   }
 
+  @Test("few bytes that claim very many pixels take no time for those that are missing")
+  func missingRows() throws {
+    var small = JPEGMaker(width: 16, height: 16).encode()
+    let frame = try #require(small.indices.first { small[$0] == 0xff && small[$0 + 1] == 0xc0 })
+    small.replaceSubrange(frame + 5..<frame + 9, with: [0xea, 0x60, 0xea, 0x60])
+    let pixels = PNGPieces.pixels(PNGPieces.stored(Array(repeating: 0, count: 500))) + PNGPieces.end
+    let plain = PNGPieces.start(width: 60_000, height: 60_000) + pixels
+    let interlaced = PNGPieces.start(width: 60_000, height: 60_000, interlace: 1) + pixels
+    let reading = PictureReading(damage: .showWhatThereIs)
+    for file in [small, plain, interlaced] {
+      let picture = try picture(file)
+      let rows = try picture.stored(reading: reading).open()
+      while !rows.restIsMissing {
+        let row = try #require(try rows.nextRow())
+        #expect(row.count == 4 * rows.width)
+      }
+      #expect(try rows.nextRow()?.allSatisfy { $0 == 0 } == true && rows.warning != nil)
+      // 3.6 billion pixels, of which this looks at none.
+      let pool = ChunkPool(budget: .megabytes(8))
+      let preview = try PictureChunk(picture, width: 64, height: 64, in: pool, reading: reading)
+      var count = 0
+      let warning = try preview.forEachRow { count += $0.count }
+      #expect(warning != nil && count == 4 * 64 * 64)
+    }
+  }
+
   @Test("case 47: what there is of a cut file is shown on request, with a warning, by every format")
   func partial() throws {
     for (file, cut) in [

@@ -17,17 +17,22 @@ final class MemoryRows: PictureRows {
   let height: Int
   var warning: PictureError? { nil }
   private(set) var rowsRead = 0
+  /// Rows that are there; those behind are missing.
+  private let wholeRows: Int
   private let pixels: [UInt8]
   private let row: UnsafeMutableRawBufferPointer
 
-  init(_ pixels: [UInt8], width: Int) {
+  init(_ pixels: [UInt8], width: Int, wholeRows: Int = .max) {
     self.pixels = pixels
     self.width = width
+    self.wholeRows = wholeRows
     height = pixels.count / 4 / width
     row = .allocate(byteCount: 4 * width, alignment: 16)
   }
 
   deinit { row.deallocate() }
+
+  var restIsMissing: Bool { rowsRead > wholeRows }
 
   func nextRow() -> UnsafeRawBufferPointer? {
     if rowsRead == height { return nil }
@@ -51,6 +56,22 @@ final class MemoryRows: PictureRows {
     // What follows the pixels in a file is checked with its last row.
     #expect(source.rowsRead == source.height)
     return result
+  }
+
+  @Test("rows that damage has taken are not asked for, and are as if they had been transparent")
+  func missingRows() throws {
+    var random = SeededGenerator(seed: 31)
+    let (width, height, whole) = (40, 90, 37)
+    var pixels = (0..<4 * width * height).map { _ in UInt8.random(in: 0...255, using: &random) }
+    for index in 4 * width * whole..<pixels.count { pixels[index] = 0 }
+    for (filter, target) in [(ResamplingFilter.area, (7, 11)), (.lanczos3, (31, 70)), (.catmullRom, (60, 130))] {
+      let source = MemoryRows(pixels, width: width, wholeRows: whole)
+      let rows = ResampledRows(source, width: target.0, height: target.1, filter: filter)
+      var result: [UInt8] = []
+      while let row = try rows.nextRow() { result += row }
+      #expect(try result == resampled(pixels, width, to: target, filter))
+      #expect(source.rowsRead == whole + 1)
+    }
   }
 
   /// By definition: each filter as a function of the distance, every pixel against every other, in doubles.
