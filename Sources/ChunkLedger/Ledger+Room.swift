@@ -46,7 +46,10 @@ package struct RoomRequest: Sendable {
   /// Bytes that must be there together, in all or in one group.
   package func bytesTogether(in group: GroupIndex? = nil) -> Int {
     // More than any budget is enough to know; the sum itself might overflow.
-    (needs + present).reduce(0) { min($0 + (group == nil || group == $1.group ? $1.bytes : 0), .max / 2) }
+    func add(_ sum: Int, _ need: RoomNeed) -> Int {
+      min(sum + (group == nil || group == need.group ? need.bytes : 0), .max / 2)
+    }
+    return present.reduce(needs.reduce(0, add), add)
   }
 }
 
@@ -59,8 +62,8 @@ package struct Grant: Sendable {
   var heldPlain: Int
   /// Part of `pledged` until the victims are gone.
   var heldPledged: Int
-  /// What each group holds back for it, beside the needs.
-  var heldInGroup: [Int]
+  /// What it needs from each group, and what that holds back for it.
+  var shares: GroupShares
 }
 
 package enum RoomAnswer: Sendable {
@@ -137,22 +140,21 @@ extension Ledger {
     return nil
   }
 
-  private mutating func promise(_ request: RoomRequest, _ shares: GroupShares, victims: [Slot]) -> Grant {
+  private mutating func promise(_ request: RoomRequest, _ shares: consuming GroupShares, victims: [Slot]) -> Grant {
     let fromVictims = victims.reduce(0) { $0 + entries[$1.index].size }
     let held = max(0, request.bytes - fromVictims)
     let pledgedPart = min(held, request.needs.reduce(0) { $0 + $1.arenaBytes })
-    var heldInGroup: [Int] = []
-    for share in shares.items {
+    for index in shares.items.indices {
+      let share = shares.items[index]
       var fromGroup = 0
       for victim in victims where entries[victim.index].group == share.group { fromGroup += entries[victim.index].size }
-      heldInGroup.append(max(0, share.bytes - fromGroup))
-      groups[share.group.index].held += heldInGroup[heldInGroup.count - 1]
+      shares.items[index].held = max(0, share.bytes - fromGroup)
+      groups[share.group.index].held += shares.items[index].held
     }
     reserved += held - pledgedPart
     pledged += pledgedPart
     return Grant(
-      needs: request.needs, victims: victims, heldPlain: held - pledgedPart, heldPledged: pledgedPart,
-      heldInGroup: heldInGroup)
+      needs: request.needs, victims: victims, heldPlain: held - pledgedPart, heldPledged: pledgedPart, shares: shares)
   }
 
   /// Ends a grant: what it held back is room again. Called when its victims are gone and the room is
@@ -160,9 +162,7 @@ extension Ledger {
   package mutating func release(_ grant: Grant) {
     reserved -= grant.heldPlain
     pledged -= grant.heldPledged
-    for (share, held) in zip(GroupShares.totals(of: grant.needs), grant.heldInGroup) {
-      groups[share.group.index].held -= held
-    }
+    for share in grant.shares.items { groups[share.group.index].held -= share.held }
     changes &+= 1
   }
 
@@ -170,7 +170,7 @@ extension Ledger {
   /// late.
   package func canPlace(_ grant: Grant) -> Bool {
     var bytes = 0
-    for share in GroupShares.totals(of: grant.needs) {
+    for share in grant.shares.items {
       let group = groups[share.group.index]
       if share.bytes > max(0, group.limit - group.counted) { return false }
       bytes += share.bytes
@@ -182,10 +182,13 @@ extension Ledger {
   /// counted. The caller must do so before it lets go of its lock, as the last thing of each step.
   package mutating func pagesToGiveBack() -> [PageRun] {
     let excess = counted - budget
+    var pages: [PageRun] = []
+    if excess > 0, arena.warmBytes > pledged {
+      pages = arena.giveBack(bytes: min(excess, arena.warmBytes - pledged))
+    }
     // Not earlier: room is taken first and pages are given back for it afterwards, which nobody sees.
-    defer { peak = max(peak, counted) }
-    guard excess > 0, arena.warmBytes > pledged else { return [] }
-    return arena.giveBack(bytes: min(excess, arena.warmBytes - pledged))
+    peak = max(peak, counted)
+    return pages
   }
 
   /// How many bytes, and more, are known to be refused to a request for a group as long as nothing changes; `.max` where
@@ -224,30 +227,26 @@ struct GroupShares {
     var group: GroupIndex
     var bytes: Int
     var shortage = 0
+    /// What the group holds back until the victims are gone, once this is granted.
+    var held = 0
   }
 
-  let items: [Item]
+  var items: [Item]
 
   init(of request: RoomRequest, in ledger: borrowing Ledger<some EvictOrder>) {
-    var items = Self.totals(of: request.needs)
-    for index in items.indices {
-      let group = ledger.groups[items[index].group.index]
-      guard group.limit != .max, items[index].bytes > 0 else { continue }
-      items[index].shortage = max(0, items[index].bytes - (group.limit - group.counted))
-    }
-    self.items = items
-  }
-
-  /// One item per group, in the order of first mention. Requests name a handful of groups at most.
-  static func totals(of needs: [RoomNeed]) -> [Item] {
-    var items: [Item] = []
-    for need in needs {
+    // One for each group, in the order of first mention. Requests name a handful of groups at most.
+    items = []
+    for need in request.needs {
       if let index = items.firstIndex(where: { $0.group == need.group }) {
         items[index].bytes += need.bytes
       } else {
         items.append(Item(group: need.group, bytes: need.bytes))
       }
     }
-    return items
+    for index in items.indices {
+      let group = ledger.groups[items[index].group.index]
+      guard group.limit != .max, items[index].bytes > 0 else { continue }
+      items[index].shortage = max(0, items[index].bytes - (group.limit - group.counted))
+    }
   }
 }

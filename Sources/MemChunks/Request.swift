@@ -90,14 +90,14 @@ final class Request: @unchecked Sendable {
   let deadline: UInt64?
   /// Chunks used after this stamp are not freed for it. Prefetches only.
   var sparesUsesSince: UInt64 = .max
-  var quotes: [ChunkQuote] = []
+  @exclusivity(unchecked) var quotes: [ChunkQuote] = []
   private(set) var timesQuoted = 0
   /// Why it cannot have the quotes: a chunk's `size` led back to itself.
   var ring: ChunkError?
 
-  // Guarded by the pool's lock.
-  var lanes: [Int]
-  var place = Place.nowhere
+  // Guarded by the pool's lock, as the books are, and unchecked for the same reason.
+  @exclusivity(unchecked) var lanes: [Int]
+  @exclusivity(unchecked) var place = Place.nowhere
   /// Where it stands in the line in which it waits, and its number in the queue.
   var position = 0
   var turn: UInt64 = 0
@@ -109,7 +109,7 @@ final class Request: @unchecked Sendable {
   /// The task has its answer, or is about to get it.
   var isDecided = false
   /// Which of the chunks it holds so far, in its lanes.
-  var held: [Int] = []
+  @exclusivity(unchecked) var held: [Int] = []
 
   /// When to look again, though nothing happened: see `hopelessness`.
   var patience: UInt64?

@@ -7,13 +7,13 @@ final class Work: @unchecked Sendable {
   let grant: Grant
   /// Which of the request's chunks are to be generated.
   let indices: [Int]
-  var victims: [Victim]
-  var generations: [Generation] = []
-  // Guarded by the pool's lock.
+  // Guarded by the pool's lock, as the books are, and unchecked for the same reason.
+  @exclusivity(unchecked) var victims: [Victim]
+  @exclusivity(unchecked) var generations: [Generation] = []
   /// Why it has failed, if it has.
   var failure: ChunkError?
   /// The first of its generations that its thread has not come to yet.
-  var next = 0
+  @exclusivity(unchecked) var next = 0
   /// Wakes its thread, which has nothing left to make and waits for what others make of it.
   var parker: Parker?
   // Guarded by the lock on waits.
@@ -42,11 +42,11 @@ final class Generation: @unchecked Sendable {
 
   // Guarded by the pool's lock.
   /// Who waits for it.
-  var joiners = WaitingLine()
-  var progress = Progress.promised
+  @exclusivity(unchecked) var joiners = WaitingLine()
+  @exclusivity(unchecked) var progress = Progress.promised
   /// Made by another thread than the one whose work it belongs to.
   var isLent = false
-  var outdated = Outdated.no
+  @exclusivity(unchecked) var outdated = Outdated.no
   /// Discarded while it ran: the product goes as soon as it is unused.
   var departs = false
   /// Why it has failed, if it has.
