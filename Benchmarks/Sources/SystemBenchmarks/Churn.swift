@@ -52,6 +52,8 @@ final class HeapChunk: MemChunk, @unchecked Sendable {
 /// Something that makes products within a budget and can let go of all.
 protocol Churn {
   mutating func make(_ size: Int) throws
+  /// Uses the product made `age` products before the newest, if it is still there.
+  mutating func use(madeBefore age: Int) throws
   mutating func freeAll()
   /// Bytes of the products that are there.
   var live: Int { get }
@@ -88,14 +90,26 @@ struct ChunkChurn: Churn {
     count += 1
   }
 
+  mutating func use(madeBefore age: Int) throws {
+    guard age < count, let chunk = chunks[(count - 1 - age) % chunks.count], chunk.isReady else { return }
+    try chunk.ensureReady()
+  }
+
   mutating func freeAll() { pool.freeAll() }
 }
 
-/// The same with nothing but the C library: the oldest products go when the sum of sizes is above the budget.
+/// The same with nothing but the C library: the products unused for longest go when the sum of sizes is above the budget.
 struct HeapChurn: Churn {
+  private struct Product {
+    var memory: UnsafeMutableRawPointer
+    var size: Int
+    var older, newer: Int
+  }
+
   private let budget: Int
-  private var products: [(memory: UnsafeMutableRawPointer, size: Int)?] = []
-  private var oldest = 0
+  /// By the order in which they were made; the first stands for both ends of the order of use.
+  private var products: [Product?] = [nil]
+  private var oldest = 0, newest = 0
   private var sum = 0
 
   init(budget: Int) { self.budget = budget }
@@ -106,19 +120,40 @@ struct HeapChurn: Churn {
     while sum + size > budget { freeOldest() }
     let memory = malloc(size)!
     touch(memory, size)
-    products.append((memory, size))
+    products.append(Product(memory: memory, size: size, older: 0, newer: 0))
+    append(products.count - 1)
     sum += size
   }
 
-  private mutating func freeOldest() {
-    let product = products[oldest]!
-    free(product.memory)
-    sum -= product.size
-    products[oldest] = nil
-    oldest += 1
+  mutating func use(madeBefore age: Int) {
+    let number = products.count - 1 - age
+    guard number > 0, products[number] != nil else { return }
+    remove(number)
+    append(number)
   }
 
   mutating func freeAll() {
-    while oldest < products.count { freeOldest() }
+    while oldest != 0 { freeOldest() }
+  }
+
+  private mutating func freeOldest() {
+    let number = oldest
+    remove(number)
+    free(products[number]!.memory)
+    sum -= products[number]!.size
+    products[number] = nil
+  }
+
+  private mutating func append(_ number: Int) {
+    products[number]!.older = newest
+    products[number]!.newer = 0
+    if newest == 0 { oldest = number } else { products[newest]!.newer = number }
+    newest = number
+  }
+
+  private mutating func remove(_ number: Int) {
+    let (older, newer) = (products[number]!.older, products[number]!.newer)
+    if older == 0 { oldest = newer } else { products[older]!.newer = newer }
+    if newer == 0 { newest = older } else { products[newer]!.older = older }
   }
 }

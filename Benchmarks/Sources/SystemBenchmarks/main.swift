@@ -1,8 +1,11 @@
 // Whether the resident size follows the account: 20 000 products of 16 KB to 4 MB through 64 MB, three times. What a
 // storm of memory pressure costs. And whether sources that are started and stopped 1 000 times leave anything behind.
 //
-//   swift run -c release --package-path Benchmarks SystemBenchmarks [NAME]      (names: see below)
+//   swift run -c release --package-path Benchmarks SystemBenchmarks [NAME [USES]]      (names: see below)
 //   Benchmarks/System/run                                      all of them, and malloc by jemalloc and mimalloc
+//
+// USES is how many products of the last 128, drawn at random, are used after each that is made, if they are there: with none
+// the oldest goes, and what goes lies side by side; with some, what goes lies anywhere.
 //
 // Ends with 1 when chunks take more than they may: 66 MB over the start, 70 MB with every second one on the heap, and 2 MB
 // when all are freed, or a storm a twentieth of a processor. In `mixed` and `mapped`, products above 64 KB are mapped by
@@ -37,12 +40,13 @@ struct Round {
 }
 
 func round(_ churn: inout some Churn, _ start: Int) throws -> Round {
-  var sizes = Sizes()
+  var sizes = Sizes(), draw = Sizes()
   var round = Round()
   let clock = ContinuousClock()
   let (begin, used) = (clock.now, processorSeconds())
   for number in 0..<products {
     try churn.make(sizes.next())
+    for _ in 0..<uses { try churn.use(madeBefore: draw.random(below: 128)) }
     guard number % 50 == 49 else { continue }
     let resident = residentBytes() - start
     round.most = max(round.most, resident)
@@ -77,6 +81,7 @@ func measure(_ name: String, _ churn: consuming some Churn, most limit: Int?) th
   return isGood
 }
 
+let uses = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 0
 let word = CommandLine.arguments.dropFirst().first ?? "buffers"
 let isGood: Bool
 switch word {
