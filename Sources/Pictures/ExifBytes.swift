@@ -43,3 +43,4 @@ extension ExifBytes {
 }
 
 extension JPEGMarkers: ExifBytes {}
+extension PNGChunks: ExifBytes {}

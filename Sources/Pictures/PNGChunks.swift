@@ -155,11 +155,22 @@ final class PNGChunks {
 
   /// Passes over a chunk, unchecked and unread: nobody uses what it says.
   func skip() {
-    // Data and checksum.
-    let rest = remaining + 4
+    // With its checksum.
+    skipData(remaining + 4)
     remaining = 0
-    unread.removeFirst(min(unread.count, rest))
-    position += rest
+  }
+
+  /// Takes some of the data, unchecked: what is said beside the pixels cannot make them unreadable.
+  func takeData(_ count: Int) throws -> UnsafeRawBufferPointer {
+    remaining -= count
+    return try take(count)
+  }
+
+  /// Passes over some of the data, unread.
+  func skipData(_ count: Int) {
+    remaining -= count
+    unread.removeFirst(min(unread.count, count))
+    position += count
   }
 
   private func addToChecksum(_ bytes: UnsafeRawBufferPointer) {

@@ -1,7 +1,8 @@
 internal import CPNGRows
 internal import CSpng
 
-/// What a PNG file says about its colours beside the pixels. None of it is applied unless that is asked for.
+/// What a PNG file says beside its pixels, and before them. Of what it says about colours nothing is applied unless that is
+/// asked for.
 public struct PNGDetails: Sendable, Hashable {
   /// The gamma of the chunk gAMA, times 100 000; nil without one. Reported only: most files that have it are meant to be
   /// shown as everybody shows them.
@@ -12,6 +13,8 @@ public struct PNGDetails: Sendable, Hashable {
   public let hasProfile: Bool
   /// Whether there is a chunk tRNS, which makes some pixels transparent.
   public let hasTransparency: Bool
+  /// How the picture is to be turned, as the EXIF data of a chunk eXIf say (PNG, third edition, 11.3.4.5).
+  public let orientation: PictureOrientation
 
   /// Reads what precedes the pixels of the picture that `source` holds.
   ///
@@ -30,12 +33,14 @@ public struct PNGDetails: Sendable, Hashable {
 
   private init(_ chunks: PNGChunks) throws {
     var (gamma, hasChromaticities, hasProfile, hasTransparency) = (nil as Int?, false, false, false)
+    var orientation: PictureOrientation?
     while true {
       try chunks.begin()
       switch chunks.kind {
       case .pixels, .end:
         (self.gamma, self.hasChromaticities) = (gamma, hasChromaticities)
         (self.hasProfile, self.hasTransparency) = (hasProfile, hasTransparency)
+        self.orientation = orientation ?? .upright
         return
       case .gamma where chunks.remaining == 4:
         gamma = try chunks.takeData { Int(UInt32(bigEndian: $0.loadUnaligned(as: UInt32.self))) }
@@ -48,6 +53,9 @@ public struct PNGDetails: Sendable, Hashable {
       case .transparency:
         hasTransparency = true
         chunks.skip()
+      case .exif where orientation == nil:
+        orientation = try chunks.takeOrientation()
+        chunks.skip()
       default: chunks.skip()
       }
     }
@@ -58,4 +66,5 @@ extension PNGChunks.Kind {
   fileprivate static let gamma = Self(code: 0x6741_4d41)
   fileprivate static let chromaticities = Self(code: 0x6348_524d)
   fileprivate static let profile = Self(code: 0x6943_4350)
+  fileprivate static let exif = Self(code: 0x6558_4966)
 }

@@ -82,13 +82,14 @@ public struct Picture: Sendable {
     case .png:
       let limits = PNGLimits(side: limits.side)
       let header = try PNGHeader(source(), limits: limits)
-      details = try PNGDetails(source(), limits: limits)
+      let said = try PNGDetails(source(), limits: limits)
+      details = said
       self.header = .png(header)
-      (format, orientation, bitDepth) = (.png, .upright, header.bitDepth)
+      (format, orientation, bitDepth) = (.png, said.orientation, header.bitDepth)
       (storedWidth, storedHeight) = (header.width, header.height)
-      hasProfile = details?.hasProfile == true
+      hasProfile = said.hasProfile
       let isOpaque = header.colorType != .truecolorAlpha && header.colorType != .grayscaleAlpha
-      hasAlpha = !isOpaque || details?.hasTransparency == true
+      hasAlpha = !isOpaque || said.hasTransparency
     case .jpeg:
       let header = try JPEGHeader(source(), limits: JPEGLimits(side: min(limits.side, JPEGLimits().side)))
       self.header = .jpeg(header)
