@@ -42,7 +42,8 @@ struct Arena: ~Copyable {
     while wanted >= pages {
       if let base = mc_reserve(wanted * pageSize) {
         pieces.append((first, wanted, base))
-        if usesHugePages { _ = mc_use_huge_pages(base, wanted * pageSize, true) }
+        // Many systems use them unasked, and with them more is resident than is counted.
+        _ = mc_use_huge_pages(base, wanted * pageSize, usesHugePages)
         map.addCapacity(pages: wanted, at: first)
         return true
       }
