@@ -39,22 +39,15 @@ struct Zipf {
   }
 }
 
-/// The photos as a viewer has them: their pixels as chunks, and what those are made of.
-struct Album {
-  let pixels: [BufferChunk]
-  let compact: [ValueChunk<[UInt8]>]
-  /// Without a compact form, what the pixels belong to.
-  private let keptAlive: [PictureChunk]
-
-  init(_ folder: String, _ count: Int, isCompact: Bool, in pool: ChunkPool) throws {
-    let pictures = try (1...count).map { try Picture.open(BytePath("\(folder)/\($0).jpg")) }
-    if isCompact {
-      let previews = try pictures.map { try PicturePreview($0, width: width, height: height, in: pool) }
-      (pixels, compact, keptAlive) = (previews.map(\.pixels), previews.map(\.compact), [])
-    } else {
-      keptAlive = try pictures.map { try PictureChunk($0, width: width, height: height, in: pool) }
-      (pixels, compact) = (keptAlive.compactMap(\.pixels), [])
+/// The pixels of the photos, as chunks.
+func openAlbum(_ folder: String, _ count: Int, isCompact: Bool, in pool: ChunkPool) throws -> [BufferChunk] {
+  try (1...count).map { number in
+    let picture = try Picture.open(BytePath("\(folder)/\(number).jpg"))
+    if isCompact { return try PicturePreview(picture, width: width, height: height, in: pool).pixels }
+    guard let pixels = try PictureChunk(picture, width: width, height: height, in: pool).pixels else {
+      fail("the budget does not hold the pixels of \(picture.name)")
     }
+    return pixels
   }
 }
 
@@ -74,11 +67,11 @@ func look(_ bytes: borrowing RawSpan) -> Int {
 
 func view(_ policy: EvictPolicy, isCompact: Bool, _ folder: String, _ order: [Int]) throws {
   let pool = ChunkPool(budget: budget, policy: policy)
-  let album = try Album(folder, (order.max() ?? 0) + 1, isCompact: isCompact, in: pool)
+  let album = try openAlbum(folder, (order.max() ?? 0) + 1, isCompact: isCompact, in: pool)
   var hits = 0, sum = 0
   for photo in order {
-    if album.pixels[photo].isReady { hits += 1 }
-    sum += try album.pixels[photo].withBytes(look)
+    if album[photo].isReady { hits += 1 }
+    sum += try album[photo].withBytes(look)
   }
   let generations = pool.statistics.generations
   // What is not a hit makes pixels; the rest of what was made are compact forms.
@@ -108,7 +101,9 @@ case ("order", 3):
   var zipf = Zipf(photos)
   for _ in 0..<views { print(zipf.next()) }
 case ("view", 4):
-  guard let policy = policies[words[2]], ["compact", "file"].contains(words[3]) else { fail("no such variant: \(words)") }
+  guard let policy = policies[words[2]], ["compact", "file"].contains(words[3]) else {
+    fail("no such variant: \(words)")
+  }
   try view(policy, isCompact: words[3] == "compact", words[4], readOrder())
 default: fail("see the beginning of main.swift")
 }
