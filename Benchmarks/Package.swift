@@ -2,7 +2,8 @@
 import PackageDescription
 
 // Speed is measured here and never in the test suite. The rivals are Foundation's NSCache and what people write
-// by hand: a dictionary behind a mutex. For rows of PNG files it is libspng; for those of JPEG files, djpeg.
+// by hand: a dictionary behind a mutex. For rows of PNG files it is libspng; for those of JPEG files, djpeg; for a
+// viewer, Qt's QPixmapCache.
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
@@ -29,6 +30,14 @@ let package = Package(
       name: "SystemBenchmarks",
       dependencies: [
         "CHeap", .product(name: "MemChunks", package: "MemChunk"), .product(name: "MemoryLimits", package: "MemChunk"),
+      ]),
+    .executableTarget(
+      name: "ViewerBenchmarks",
+      dependencies: [
+        .product(name: "MemChunks", package: "MemChunk"), .product(name: "Pictures", package: "MemChunk"),
+      ],
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
       ]),
     .executableTarget(
       name: "RowBenchmarks",

@@ -2,14 +2,13 @@
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 
 import page
 import watching
 from documents import Document
-from watching import MB
+from watching import MB, medians
 
 lifecards, out, here, rounds = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 THREADS = "2"
@@ -39,18 +38,6 @@ def libvips(document, level):
 
 def imagemagick(document):
     return watching.run(document.imagemagick(document.path + ".magick.png"), {"MAGICK_THREAD_LIMIT": THREADS})
-
-
-def medians(runs, times):
-    """Runs all in turn, so that what else the machine does hits all alike; returns the median of each number."""
-    results = {name: [] for name in runs}
-    for _ in range(times):
-        for name, body in runs.items():
-            results[name].append(body())
-            print(f"  {name}: {results[name][-1]['seconds']:.2f} s", flush=True)
-    return {
-        name: {key: statistics.median(one[key] for one in all) for key in all[0] if key != "output"}
-        for name, all in results.items()}
 
 
 def compared(document, other):

@@ -1,6 +1,7 @@
-"""Runs a program and watches what it takes."""
+"""Runs programs and watches what they take."""
 
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -41,6 +42,24 @@ def _status(process):
             return {line[0][:-1]: int(line[1]) * 1024 for line in lines if line[0] in ("RssAnon:", "VmHWM:")}
     except (FileNotFoundError, ProcessLookupError):
         return {}
+
+
+def medians(runs, times):
+    """Runs all in turn, so that what else the machine does hits all alike; returns the median of each number."""
+    results = {name: [] for name in runs}
+    for _ in range(times):
+        for name, body in runs.items():
+            results[name].append(body())
+            print(f"  {name}: {results[name][-1]['seconds']:.2f} s", flush=True)
+    return {
+        name: {key: _median(one[key] for one in all) for key in all[0] if key != "output"}
+        for name, all in results.items()}
+
+
+def _median(numbers):
+    """None where it was not measured: a process that ends at once cannot be watched."""
+    known = [number for number in numbers if number is not None]
+    return statistics.median(known) if known else None
 
 
 def shares(command, data):

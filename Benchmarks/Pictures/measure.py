@@ -4,14 +4,13 @@ import glob
 import json
 import os
 import platform
-import statistics
 import struct
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Documents"))
 import watching  # noqa: E402
-from watching import MB  # noqa: E402
+from watching import MB, medians  # noqa: E402
 
 lifecards, out, here, rounds = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 small = f"{out}/small"
@@ -27,24 +26,6 @@ def thumbnails(files, size, threads=1, budget="10MB"):
     result["resident"] = account["peakResidentBytes"]
     result["counted"] = account["peakCountedBytes"]
     return result
-
-
-def medians(runs, times):
-    """Runs all in turn, so that what else the machine does hits all alike; returns the median of each number."""
-    results = {name: [] for name in runs}
-    for _ in range(times):
-        for name, body in runs.items():
-            results[name].append(body())
-            print(f"  {name}: {results[name][-1]['seconds']:.2f} s", flush=True)
-    return {
-        name: {key: median(one[key] for one in all) for key in all[0] if key != "output"}
-        for name, all in results.items()}
-
-
-def median(numbers):
-    """None where it was not measured: a process that ends at once cannot be watched."""
-    known = [number for number in numbers if number is not None]
-    return statistics.median(known) if known else None
 
 
 def shown(number, digits, unit=1):
