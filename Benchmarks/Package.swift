@@ -25,6 +25,15 @@ let package = Package(
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
       ]),
+    .executableTarget(
+      name: "PictureSessions",
+      dependencies: [
+        .product(name: "MemChunks", package: "MemChunk"), .product(name: "ChunkTrace", package: "MemChunk"),
+        .product(name: "Pictures", package: "MemChunk"),
+      ],
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
+      ]),
     .systemLibrary(name: "CHeap"),
     .executableTarget(
       name: "SystemBenchmarks",

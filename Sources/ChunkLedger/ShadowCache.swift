@@ -3,10 +3,18 @@
 /// It holds numbers, sizes and costs only, and decides with the pool's own ledger, one request after the other: room
 /// first, nothing pinned. So it tells what another budget or another order would have made of the same requests. The
 /// replayer is this, and the shadows from which `Adaptive` chooses are this.
+///
+/// What is generated from others takes two steps: between `begin` and `end` there is room for it, and the others are asked
+/// for.
 package final class ShadowCache<Order: EvictOrder> {
   // Never used from two threads at once, nor from inside itself: checking that took a fifth of the time.
   @exclusivity(unchecked) private var ledger: Ledger<Order>
   @exclusivity(unchecked) private var objects: ShadowObjects
+  /// Told of each number that is freed.
+  package var onFree: ((UInt32) -> Void)?
+
+  /// What comes of a request.
+  package enum Answer { case hit, room, refused }
 
   /// - Parameters:
   ///   - budget: bytes.
@@ -28,6 +36,17 @@ package final class ShadowCache<Order: EvictOrder> {
 
   /// One request: true for a hit. O(log n) amortised.
   package func use(_ number: UInt32, size: Int, cost: UInt64) -> Bool {
+    switch begin(number, reserving: size, cost: cost) {
+    case .hit: return true
+    case .refused: return false
+    case .room:
+      end(number, size: size)
+      return false
+    }
+  }
+
+  /// A request: a hit, or room for as many bytes, which `end` must follow, or not even that.
+  package func begin(_ number: UInt32, reserving bytes: Int, cost: UInt64) -> Answer {
     let place = objects.place(of: number)
     if objects.items[place].number != number {
       forget(place)
@@ -36,19 +55,42 @@ package final class ShadowCache<Order: EvictOrder> {
     objects.touch(place)
     if objects.items[place].slot >= 0 {
       note(place, ledger.size(of: Slot(Int(objects.items[place].slot))))
-      return true
+      return .hit
     }
     objects.items[place].cost = cost
-    let need = RoomNeed(bytes: size, group: .pool)
-    guard case .granted(let grant) = ledger.requestRoom(for: RoomRequest([need]), owner: &objects) else { return false }
+    let need = RoomNeed(bytes: bytes, group: .pool)
+    guard case .granted(let grant) = ledger.requestRoom(for: RoomRequest([need]), owner: &objects) else {
+      return .refused
+    }
     for victim in grant.victims { vacate(victim) }
     ledger.release(grant)
     // A need without pages of the arena always finds its place.
-    let slot = ledger.place(need)!
-    objects.seat(place, in: slot)
+    objects.seat(place, in: ledger.place(need)!)
+    return .room
+  }
+
+  /// The product for which there was room is there.
+  package func end(_ number: UInt32, size: Int) {
+    let place = objects.place(of: number)
+    let slot = Slot(Int(objects.items[place].slot))
+    objects.stamp(place)
     note(place, size)
     ledger.settle(slot, size: size, use: objects.use(of: slot))
-    return false
+  }
+
+  /// Whether a request would be a hit.
+  package func isReady(_ number: UInt32) -> Bool {
+    let item = objects.items[objects.place(of: number)]
+    return item.number == number && item.slot >= 0
+  }
+
+  /// Has what generating takes be asked for whenever it matters, instead of taking what was said last.
+  package func setCosts(_ cost: @escaping (UInt32) -> UInt64) { objects.costNow = cost }
+
+  /// What generating a number takes has changed. O(log n).
+  package func renewKey(of number: UInt32) {
+    let item = objects.items[objects.place(of: number)]
+    if item.slot >= 0 { ledger.renewKey(of: Slot(Int(item.slot)), objects) }
   }
 
   private func note(_ place: Int, _ size: Int) {
@@ -57,7 +99,8 @@ package final class ShadowCache<Order: EvictOrder> {
   }
 
   private func vacate(_ slot: Slot) {
-    objects.clear(slot)
+    let number = objects.clear(slot)
+    onFree?(number)
     ledger.finishFree(slot)
   }
 
@@ -82,6 +125,7 @@ struct ShadowObjects: LedgerOwner {
   }
 
   private(set) var now: UInt64 = 0
+  var costNow: ((UInt32) -> UInt64)?
   var items: [Item] = []
   private var seats: [Int32] = []
   private let capacity: Int
@@ -99,9 +143,13 @@ struct ShadowObjects: LedgerOwner {
   }
 
   mutating func touch(_ place: Int) {
+    stamp(place)
+    items[place].uses += 1
+  }
+
+  mutating func stamp(_ place: Int) {
     now += 1
     items[place].stamp = now
-    items[place].uses += 1
   }
 
   mutating func seat(_ place: Int, in slot: Slot) {
@@ -110,14 +158,17 @@ struct ShadowObjects: LedgerOwner {
     items[place].slot = Int32(slot.index)
   }
 
-  mutating func clear(_ slot: Slot) {
-    items[Int(seats[slot.index])].slot = -1
+  /// Who sat there.
+  mutating func clear(_ slot: Slot) -> UInt32 {
+    let place = Int(seats[slot.index])
+    items[place].slot = -1
     seats[slot.index] = -1
+    return items[place].number
   }
 
   func use(of slot: Slot) -> ChunkUse {
     let item = items[Int(seats[slot.index])]
-    return ChunkUse(stamp: item.stamp, uses: item.uses, cost: item.cost, number: item.number)
+    return ChunkUse(stamp: item.stamp, uses: item.uses, cost: costNow?(item.number) ?? item.cost, number: item.number)
   }
 
   mutating func claim(_ slot: Slot) -> Claim { .claimed }

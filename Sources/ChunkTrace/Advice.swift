@@ -4,7 +4,7 @@
 public struct Advice: Sendable {
   /// Today's budget.
   public let budget: Int
-  /// How many requests there are, for how many objects of how many bytes.
+  /// How many requests there are beside those of generations, for how many objects of how many bytes.
   public let requests: Int
   /// See `requests`.
   public let objects: Int
@@ -59,9 +59,8 @@ public struct Advice: Sendable {
     // With room for a large object, small ones may go that had stayed.
     savedByNextMegabyte = today.missedCost - min(today.missedCost, more.missedCost)
     thrash = Self.thrash(trace, today, curve)
-    var uses = [Int](repeating: 0, count: trace.objects.count)
-    for object in trace.requests { uses[Int(object)] += 1 }
-    let once = uses.indices.filter { uses[$0] == 1 }
+    let uses = PossibleUses(trace).requests
+    let once = uses.indices.filter { uses[$0].count == 1 }
     usedOnce = (once.count, once.reduce(0) { $0 + trace.objects[$1].size })
   }
 

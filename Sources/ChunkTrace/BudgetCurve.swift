@@ -21,8 +21,15 @@ public struct BudgetCurve: Sendable {
   /// budget. Objects above a budget never take room in it, so each budget below the largest object keeps a sum of its own, and
   /// all others share one: O(requests * log(objects) * (1 + budgets below the largest object)), O(objects) memory for each sum.
   ///
+  /// Where objects need others, or more bytes while they are generated, what is asked for and what stays is not the same at
+  /// all budgets: then each is replayed.
+  ///
   /// Source: Mattson and others, "Evaluation techniques for storage hierarchies", 1970.
   public init(_ trace: Trace, budgets: [Int]) {
+    guard trace.isPlain else {
+      points = Self.replays(of: trace, budgets, .lru)
+      return
+    }
     points = Set(budgets).sorted().map { Point(budget: $0) }
     var all = Point(budget: 0)
     for object in trace.requests { all.add(trace.objects[Int(object)]) }
@@ -36,8 +43,11 @@ public struct BudgetCurve: Sendable {
   /// The curve of any policy, by a replay at every budget.
   public init(_ trace: Trace, budgets: [Int], policy: ReplayPolicy) {
     self.init(trace, budgets: policy == .lru ? budgets : [])
-    guard policy != .lru else { return }
-    points = Set(budgets).sorted().map { budget in
+    if policy != .lru { points = Self.replays(of: trace, budgets, policy) }
+  }
+
+  private static func replays(of trace: Trace, _ budgets: [Int], _ policy: ReplayPolicy) -> [Point] {
+    Set(budgets).sorted().map { budget in
       let result = trace.replay(policy, budget: budget)
       return Point(
         budget: budget, misses: result.misses, missedBytes: result.missedBytes, missedCost: result.missedCost)

@@ -26,6 +26,8 @@ struct FrequencyReplay: Replayer {
   private var candidates = MinimumHeap<Candidate>(Candidate.isBefore)
   private var age = 0.0
   private var bytes = 0
+  /// Part of the bytes: room that is made and not used yet.
+  private var reserved = 0
   private var request = 0
   private let objects: [Trace.Object]
   private let budget: Int
@@ -38,18 +40,32 @@ struct FrequencyReplay: Replayer {
     self.mode = mode
   }
 
-  mutating func use(_ object: Int32) -> Bool {
+  mutating func begin(_ object: Int32, inside outer: Int32) -> ReplayStep {
     request += 1
-    let isHit = places[Int(object)].lastRequest > 0
-    let size = objects[Int(object)].size
-    guard isHit || size <= budget else { return false }
-    if !isHit, mode == .hard { removeWhile { $0 + size > $1 } }
+    if places[Int(object)].lastRequest > 0 {
+      places[Int(object)].uses += 1
+      rank(object)
+      return .hit
+    }
+    let room = mode == .hard ? objects[Int(object)].peak : objects[Int(object)].size
+    guard room <= budget - reserved else { return .refused }
+    guard mode == .hard else { return .room }
+    removeWhile { $0 + room > $1 }
+    bytes += room
+    reserved += room
+    return .room
+  }
+
+  mutating func end(_ object: Int32) {
     places[Int(object)].uses += 1
     rank(object)
-    guard !isHit else { return true }
-    bytes += size
-    if mode == .libCacheSim { removeWhile { $0 > $1 } }
-    return false
+    bytes += objects[Int(object)].size
+    if mode == .libCacheSim {
+      removeWhile { $0 > $1 }
+    } else {
+      bytes -= objects[Int(object)].peak
+      reserved -= objects[Int(object)].peak
+    }
   }
 
   private mutating func rank(_ object: Int32) {

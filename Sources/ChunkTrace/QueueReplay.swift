@@ -4,25 +4,43 @@ struct ObjectLine {
   private var older: [Int32]
   private(set) var newest: Int32 = -1
   private(set) var oldest: Int32 = -1
+  /// Bytes of what is in line, and of what there is room for.
   private(set) var bytes = 0
+  /// Bytes of what there is room for and that is not in line yet.
+  private var reserved = 0
   private let sizes: [Int]
+  private let peaks: [Int]
 
   /// What stands for an object that is not in line.
   private static var out: Int32 { -2 }
 
   init(_ trace: Trace) {
     sizes = trace.objects.map(\.size)
+    peaks = trace.objects.map(\.peak)
     newer = Array(repeating: Self.out, count: sizes.count)
     older = newer
   }
 
   func contains(_ object: Int32) -> Bool { newer[Int(object)] != Self.out }
-  func size(of object: Int32) -> Int { sizes[Int(object)] }
+
+  /// How many bytes may stay when there is to be room for an object; nil where it would not fit if all in line went.
+  func bytesBeside(_ object: Int32, budget: Int) -> Int? {
+    let rest = budget - peaks[Int(object)]
+    return rest >= reserved ? rest : nil
+  }
+
   func newerThan(_ object: Int32) -> Int32 { newer[Int(object)] }
 
+  mutating func reserve(_ object: Int32) {
+    reserved += peaks[Int(object)]
+    bytes += peaks[Int(object)]
+  }
+
+  /// What there was room for stands in line as the newest.
   mutating func insert(_ object: Int32) {
     link(object)
-    bytes += sizes[Int(object)]
+    reserved -= peaks[Int(object)]
+    bytes += sizes[Int(object)] - peaks[Int(object)]
   }
 
   mutating func remove(_ object: Int32) {
@@ -61,17 +79,18 @@ struct RecencyReplay: Replayer {
     self.budget = budget
   }
 
-  mutating func use(_ object: Int32) -> Bool {
+  mutating func begin(_ object: Int32, inside outer: Int32) -> ReplayStep {
     if line.contains(object) {
       line.makeNewest(object)
-      return true
+      return .hit
     }
-    let size = line.size(of: object)
-    guard size <= budget else { return false }
-    while line.bytes + size > budget { line.remove(line.oldest) }
-    line.insert(object)
-    return false
+    guard let rest = line.bytesBeside(object, budget: budget) else { return .refused }
+    while line.bytes > rest { line.remove(line.oldest) }
+    line.reserve(object)
+    return .room
   }
+
+  mutating func end(_ object: Int32) { line.insert(object) }
 }
 
 /// SIEVE: newcomers stand in line where they came; a hand goes from the oldest to the newest and round again, passes
@@ -90,17 +109,20 @@ struct SieveReplay: Replayer {
     self.budget = budget
   }
 
-  mutating func use(_ object: Int32) -> Bool {
+  mutating func begin(_ object: Int32, inside outer: Int32) -> ReplayStep {
     if line.contains(object) {
       wasUsed[Int(object)] = true
-      return true
+      return .hit
     }
-    let size = line.size(of: object)
-    guard size <= budget else { return false }
-    while line.bytes + size > budget { removeNext() }
+    guard let rest = line.bytesBeside(object, budget: budget) else { return .refused }
+    while line.bytes > rest { removeNext() }
+    line.reserve(object)
+    return .room
+  }
+
+  mutating func end(_ object: Int32) {
     line.insert(object)
     wasUsed[Int(object)] = false
-    return false
   }
 
   private mutating func removeNext() {

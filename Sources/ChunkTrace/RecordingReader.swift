@@ -12,12 +12,21 @@ struct RecordingReader {
   private var blockEnd = 0
   private var requests: [UInt32] = []
   private var chunks: [UInt32: Chunk] = [:]
+  /// Inside whose generation requests are being made; 0 for none.
+  private var inside: UInt32 = 0
+  /// What generations that have not ended asked for.
+  private var asked: [UInt32: [UInt32]] = [:]
 
   private struct Chunk {
     var size = 0
     var cost: UInt64 = 0
     var generations: UInt64 = 0
     var label = ""
+    var peak = 0
+    /// What its last generation asked for: what it is made from may change, and then this is how it is made now.
+    var needs: [UInt32] = []
+
+    var meanCost: UInt64 { cost / max(1, generations) }
   }
 
   init(_ bytes: [UInt8], _ file: String) {
@@ -25,13 +34,23 @@ struct RecordingReader {
     self.file = file
   }
 
-  /// The requests read until now.
+  /// The requests read until now, and what their objects need. What a generation that has not ended asked for is left out.
   var trace: Trace {
     var trace = Trace()
     for number in requests {
       let chunk = chunks[number]!
-      trace.append(
-        key: UInt64(number), size: chunk.size, cost: chunk.cost / max(1, chunk.generations), label: chunk.label)
+      trace.append(key: UInt64(number), size: chunk.size, cost: chunk.meanCost, label: chunk.label)
+    }
+    // Grows by what is only asked for by generations.
+    var index = 0
+    while index < trace.objects.count {
+      let chunk = chunks[UInt32(trace.objects[index].key)]!
+      let needs = chunk.needs.map { number in
+        let need = chunks[number]!
+        return trace.add(key: UInt64(number), size: need.size, cost: need.meanCost, label: need.label)
+      }
+      trace.setNeeds(needs, workingPeak: chunk.peak, of: Int32(index))
+      index += 1
     }
     return trace
   }
@@ -57,7 +76,7 @@ struct RecordingReader {
     case .hit:
       let chunk = try chunkNumber(subject, at: start)
       guard chunks[chunk] != nil else { throw damage("chunk \(chunk) is used before it is there", at: start) }
-      requests.append(chunk)
+      request(chunk)
       return .hit(number: chunk)
     case .generated: return try made(subject, at: start, isPrefetch: false)
     case .prefetched: return try made(subject, at: start, isPrefetch: true)
@@ -100,8 +119,25 @@ struct RecordingReader {
     case .time:
       microseconds &+= subject
       return .time
+    case .inside:
+      inside = subject == 0 ? 0 : try chunkNumber(subject, at: start)
+      return .inside(number: inside)
+    case .failed:
+      let chunk = try chunkNumber(subject, at: start)
+      try passTime()
+      // They were made all the same.
+      requests += asked.removeValue(forKey: chunk) ?? []
+      return .failed(number: chunk)
+    case .peak:
+      let (chunk, bytes) = (try chunkNumber(subject, at: start), try size())
+      if chunks[chunk, default: Chunk()].peak == 0 { chunks[chunk, default: Chunk()].peak = bytes }
+      return .peak(number: chunk, bytes: bytes)
     case nil: throw damage("there is no event \(kind)", at: start)
     }
+  }
+
+  private mutating func request(_ chunk: UInt32) {
+    if inside == 0 { requests.append(chunk) } else { asked[inside, default: []].append(chunk) }
   }
 
   private mutating func passTime() throws(TraceError) { microseconds &+= try number() }
@@ -112,10 +148,11 @@ struct RecordingReader {
     try passTime()
     var chunk = chunks[number] ?? Chunk()
     if chunk.generations == 0 { chunk.size = size }
+    chunk.needs = asked.removeValue(forKey: number) ?? []
     chunk.cost &+= cost
     chunk.generations += 1
     chunks[number] = chunk
-    if !isPrefetch { requests.append(number) }
+    if !isPrefetch { request(number) }
     return .generated(number: number, size: size, nanoseconds: cost, isPrefetch: isPrefetch)
   }
 

@@ -30,7 +30,7 @@ public enum ReplayMode: Sendable {
 
 /// What came of a replay.
 public struct ReplayResult: Sendable, Equatable {
-  /// How many requests there were.
+  /// How many requests there were, with those that generations made.
   public internal(set) var requests = 0
   /// How many found nothing: each is a generation.
   public internal(set) var misses = 0
@@ -52,8 +52,9 @@ public struct ReplayResult: Sendable, Equatable {
 extension Trace {
   /// Serves all requests from nothing, within a budget in bytes, and counts what had to be generated.
   ///
-  /// Every request counts, from the first. An object larger than the budget is a miss that frees nothing. The policies that a
-  /// pool has are decided by the pool's own ledger.
+  /// Every request counts, from the first. An object larger than the budget is a miss that frees nothing. A miss asks for what
+  /// the object needs, after room has been made for it, as a pool does; what does not fit beside what it is needed for is a
+  /// miss that frees nothing, where a pool would throw. The policies that a pool has are decided by the pool's own ledger.
   ///
   /// O(requests) for `lru` and `sieve`; O(requests * log(objects)) for the others but `offline`, which looks at everything that
   /// is ready for every miss.
@@ -74,50 +75,5 @@ extension Trace {
     var capacity = 1
     while capacity <= objects.count { capacity *= 2 }
     return capacity
-  }
-
-  func run(_ replayer: some Replayer) -> ReplayResult {
-    var replayer = replayer
-    var result = ReplayResult()
-    var misses = [Int32](repeating: 0, count: objects.count)
-    var uses = misses
-    requests.withUnsafeBufferPointer { requests in
-      for object in requests {
-        uses[Int(object)] += 1
-        if !replayer.use(object) { misses[Int(object)] += 1 }
-      }
-    }
-    result.requests = requests.count
-    for (index, object) in objects.enumerated() {
-      result.requestedBytes += object.size * Int(uses[index])
-      result.misses += Int(misses[index])
-      result.missedBytes += object.size * Int(misses[index])
-      result.missedCost += object.cost * UInt64(misses[index])
-    }
-    result.missesOfObjects = misses
-    return result
-  }
-}
-
-/// Something that serves requests one by one.
-protocol Replayer {
-  /// True for a hit.
-  mutating func use(_ object: Int32) -> Bool
-}
-
-/// A pool's own ledger, without a pool.
-struct LedgerReplay<Order: EvictOrder>: Replayer {
-  private let shadow: ShadowCache<Order>
-  private let objects: [Trace.Object]
-
-  init(_ trace: Trace, budget: Int, order: Order) {
-    shadow = ShadowCache(budget: budget, order: order, capacity: trace.capacity)
-    objects = trace.objects
-  }
-
-  mutating func use(_ object: Int32) -> Bool {
-    let known = objects[Int(object)]
-    // Number 0 is none.
-    return shadow.use(UInt32(object) + 1, size: known.size, cost: known.cost)
   }
 }

@@ -117,7 +117,7 @@ package struct Session: Sendable {
       if let last = keepLimits.last, last.bytes == bytes, last.pressure == level { return }
       keepLimits.append(Limit(time: time, bytes: bytes, pressure: level))
       events.append(Event(time: time, kind: .keepLimit(level), chunk: nil, bytes: bytes))
-    case .dropped, .time: break
+    case .dropped, .time, .inside, .failed, .peak: break
     }
   }
 

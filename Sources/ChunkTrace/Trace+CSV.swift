@@ -44,6 +44,8 @@ extension Trace {
   }
 
   /// Writes CSV with the columns `seq,id,size,cost_us`. Costs are rounded to whole microseconds.
+  ///
+  /// There is no place for what objects need: it is left out. `flattened(budget:)` makes requests of it.
   public var csv: String {
     var text = "seq,id,size,cost_us\n"
     for (index, object) in requests.enumerated() {

@@ -31,7 +31,8 @@ extension Trace {
     }
   }
 
-  /// Writes libCacheSim's oracleGeneral; the time is the request's number. Sizes of 4 GB and more do not fit: nil.
+  /// Writes libCacheSim's oracleGeneral; the time is the request's number. Sizes of 4 GB and more do not fit: nil. What objects
+  /// need is left out, as from `csv`.
   public var oracleGeneral: [UInt8]? {
     guard objects.allSatisfy({ $0.size <= UInt32.max }) else { return nil }
     let next = NextUses(self).next

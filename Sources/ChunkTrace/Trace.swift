@@ -2,8 +2,11 @@
 ///
 /// An object is what a chunk is to a pool. Each keeps the size with which it came first, and a cost above zero likewise: so do
 /// other simulators, and so the same trace means the same everywhere.
+///
+/// What an object is generated from is asked for where it is missing, and only there. So it is not among the requests: the
+/// object says what it needs, and a replay asks for that where the object turns out to be a miss.
 public struct Trace: Sendable {
-  /// What was asked for, at least once.
+  /// What was asked for at least once, be it by a generation.
   public struct Object: Sendable, Equatable {
     /// What it is called where the trace came from.
     public var key: UInt64
@@ -13,6 +16,13 @@ public struct Trace: Sendable {
     public var cost: UInt64
     /// The chunk's label and its group's; empty where the trace knows none.
     public var label = ""
+    /// Bytes that generating it takes while it lasts, where that is more than `size`.
+    public var workingPeak = 0
+    /// What its generation asks for, in that order and as often as it does: indices in the trace's `objects`.
+    public internal(set) var needs: [Int32] = []
+
+    /// The bytes for which room is made.
+    var peak: Int { max(size, workingPeak) }
 
     /// Makes an object: a size in bytes, a cost in nanoseconds.
     public init(key: UInt64, size: Int, cost: UInt64, label: String = "") {
@@ -25,7 +35,7 @@ public struct Trace: Sendable {
 
   /// All objects, in the order in which they were first asked for.
   public private(set) var objects: [Object] = []
-  /// The indices in `objects` of what was asked for.
+  /// The indices in `objects` of what was asked for, other than by generations.
   public private(set) var requests: [Int32] = []
   private var indices: [UInt64: Int32] = [:]
 
@@ -34,6 +44,11 @@ public struct Trace: Sendable {
 
   /// Adds a request. O(1) amortised.
   public mutating func append(key: UInt64, size: Int, cost: UInt64, label: String = "") {
+    requests.append(add(key: key, size: size, cost: cost, label: label))
+  }
+
+  /// Adds an object that is not asked for, unless it is there; its index. O(1) amortised.
+  package mutating func add(key: UInt64, size: Int, cost: UInt64, label: String = "") -> Int32 {
     let index = indices[key] ?? Int32(objects.count)
     if Int(index) == objects.count {
       indices[key] = index
@@ -41,7 +56,29 @@ public struct Trace: Sendable {
     } else if objects[Int(index)].cost == 0 {
       objects[Int(index)].cost = cost
     }
-    requests.append(index)
+    return index
+  }
+
+  /// Says what generating an object asks for, and how many bytes it takes while it lasts.
+  package mutating func setNeeds(_ needs: [Int32], workingPeak: Int = 0, of object: Int32) {
+    objects[Int(object)].needs = needs
+    objects[Int(object)].workingPeak = workingPeak
+  }
+
+  /// Whether every request is served by itself, in the room of its product: nothing needs anything.
+  var isPlain: Bool { objects.allSatisfy { $0.needs.isEmpty && $0.workingPeak <= $0.size } }
+
+  /// An object, and all that generating it may ask for.
+  func needed(for object: Int32) -> [Int32] {
+    guard !objects[Int(object)].needs.isEmpty else { return [object] }
+    var all = [object]
+    var seen: Set<Int32> = [object]
+    var next = 0
+    while next < all.count {
+      for need in objects[Int(all[next])].needs where seen.insert(need).inserted { all.append(need) }
+      next += 1
+    }
+    return all
   }
 
   /// Bytes of all objects together: with this budget, each is generated once.

@@ -64,7 +64,7 @@ public struct TraceFile: Sendable {
         case .budget(let bytes): budget = bytes
         case .generated: generations += 1
         case .dropped(let hits): droppedHits += hits
-        case .hit, .ready, .freed, .named, .pinned, .unpinned, .keepLimit, .time: break
+        case .hit, .ready, .freed, .named, .pinned, .unpinned, .keepLimit, .time, .inside, .failed, .peak: break
         }
       }
     } catch {

@@ -1,4 +1,4 @@
-/// The format of recorded traces, version 2.
+/// The format of recorded traces, version 3.
 ///
 /// A file begins with the seven bytes `MCTRACE` and one that is the version. Blocks follow, each of them:
 ///
@@ -24,14 +24,21 @@
 ///       2 unpinned   one of the tokens let go; microseconds
 ///       3 keep limit the subject is what may stay ready unused, in bytes; level of pressure (0 to 2), microseconds
 ///       4 time       the subject is the microseconds
+///       5 inside     what is asked for from here on, the generation of this chunk asks for; 0: no generation does
+///       6 failed     a generation of the chunk ended without a product; microseconds
+///       7 peak       generating it takes more than its product, which comes next: bytes
 ///     7 budget     the subject is the budget in bytes; microseconds
 ///
 /// A hit takes two or three bytes, everything else about ten. Hits, and tokens that took no slow step, are written when the pool
 /// takes its next slow step: that is how exact their time is.
 ///
-/// Version 1 knew of the others only `dropped`, and had its subject where version 2 has what it is.
+/// What a generation asks for stands before the `generated` or `prefetched` that it ends with. Chunks need not be named before
+/// `inside`.
+///
+/// Version 2 knew of the others those up to `time`, so what generations asked for looks like any request there. Version 1 knew
+/// only `dropped`, and had its subject where later versions have what it is.
 enum TraceFormat {
-  static let version = 2
+  static let version = 3
   static let magic = Array("MCTRACE".utf8)
   /// More than any writer writes at once; a greater length is damage.
   static let largestBlock = 1 << 24
@@ -41,7 +48,7 @@ enum TraceFormat {
   }
 
   enum Other: UInt64 {
-    case dropped, pinned, unpinned, keepLimit, time
+    case dropped, pinned, unpinned, keepLimit, time, inside, failed, peak
   }
 
   static func append(_ number: UInt64, to bytes: inout [UInt8]) {

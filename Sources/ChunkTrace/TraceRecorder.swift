@@ -8,8 +8,12 @@ public import MemChunks
 ///
 /// A hit takes about 8 nanoseconds longer while a recorder is attached, with all that follows: it puts the chunk's number
 /// into a bounded ring of its thread's, which is emptied at every miss and when it is full. Where a ring is full while
-/// another thread has the pool's lock, hits are dropped; how many is in the file. Written are blocks of 64 KB, by whichever thread filled one, and never under the pool's lock. What a
-/// process that is killed leaves behind can be read but for the last block.
+/// another thread has the pool's lock, hits are dropped; how many is in the file. Written are blocks of 64 KB, by whichever
+/// thread filled one, and never under the pool's lock. What a process that is killed leaves behind can be read but for the
+/// last block.
+///
+/// What a thread asks for while it generates a chunk is recorded as what the chunk needs. What `generate()` has other threads
+/// ask for is not known to be, nor is what `size` asks for before room is made.
 ///
 /// A pool has one recorder at most; a new one takes the place of the last. May be used from any thread.
 public final class TraceRecorder: RequestSink, @unchecked Sendable {
@@ -22,6 +26,7 @@ public final class TraceRecorder: RequestSink, @unchecked Sendable {
   private var spare = TraceFormat.emptyBlock
   private var lastTime: UInt64
   private var named: Set<UInt32> = []
+  private var peaks: [UInt32: Int] = [:]
   /// Guards the file, so that blocks are written in the order in which they were noted. Never taken inside `noting`.
   private let writing = Lock()
   private var descriptor: OutputFile?
@@ -90,6 +95,14 @@ public final class TraceRecorder: RequestSink, @unchecked Sendable {
         TraceFormat.append(UInt64(size), to: &notes)
         TraceFormat.append(cost, to: &notes)
         append(time: nanoseconds)
+      case .inside(let number): begin(.inside, UInt64(number))
+      case .failed(let number):
+        begin(.failed, UInt64(number))
+        append(time: nanoseconds)
+      case .peak(let number, let bytes):
+        guard peaks.updateValue(bytes, forKey: number) != bytes else { break }
+        begin(.peak, UInt64(number))
+        TraceFormat.append(UInt64(bytes), to: &notes)
       case .ready(let number, let size, let cost):
         begin(.ready, UInt64(number))
         TraceFormat.append(UInt64(size), to: &notes)

@@ -1,16 +1,17 @@
 import CMemChunks
-import ChunkLedger
+package import ChunkLedger
 
 /// What generating one chunk takes by itself, and which others it needed for that.
 ///
 /// What generating it *now* would take follows from what of them is ready: a picture is cheap as long as what it is made from
 /// is there, so it goes first; when that goes too, the picture becomes dear. Only chunks that need others, or are needed,
-/// have one. It outlives its chunk where others still remember needing it. Guarded by the pool's lock.
-final class CostCard {
+/// have one. It outlives its chunk where others still remember needing it. Guarded by the pool's lock; a replay, which has
+/// no chunks, has cards of its own.
+package final class CostCard {
   /// Nanoseconds, without what others took that were generated inside.
-  var own: UInt64 = 0
+  private var own: UInt64
   /// Where its product sits while there is one.
-  fileprivate(set) var slot: Slot?
+  private(set) var slot: Slot?
   private var needs: [CostCard] = []
   private var dependents: [Dependent] = []
 
@@ -22,15 +23,21 @@ final class CostCard {
   /// More dependents than that learn of a change only when they are next used.
   private static let mostDependents = 64
 
+  package init(own: UInt64, slot: Slot?) {
+    self.own = own
+    self.slot = slot
+  }
+
   /// Nanoseconds, with what is not ready of what it needs.
-  var now: UInt64 { now(Self.longestChain) }
+  package var now: UInt64 { now(Self.longestChain) }
 
   private func now(_ chain: Int) -> UInt64 {
     guard chain > 0 else { return own }
     return needs.reduce(own) { $1.slot == nil ? $0 &+ $1.now(chain - 1) : $0 }
   }
 
-  fileprivate func add(need: CostCard) {
+  /// It needed another for its product.
+  package func add(need: CostCard) {
     guard need !== self, !needs.contains(where: { $0 === need }) else { return }
     if needs.count == Self.mostNeeds { needs.removeFirst() }
     needs.append(need)
@@ -38,8 +45,20 @@ final class CostCard {
     if need.dependents.count < Self.mostDependents { need.dependents.append(Dependent(card: self)) }
   }
 
-  /// The slots of what got dearer or cheaper by a change of this one's readiness.
-  fileprivate func affected(_ chain: Int = longestChain) -> [Slot] {
+  /// There is a product, and it took so long by itself; the slots of what got cheaper by that.
+  package func becameReady(_ own: UInt64, in slot: Slot) -> [Slot] {
+    self.own = own
+    self.slot = slot
+    return affected(Self.longestChain)
+  }
+
+  /// The product has gone; the slots of what got dearer by that.
+  package func wentAway() -> [Slot] {
+    slot = nil
+    return affected(Self.longestChain)
+  }
+
+  private func affected(_ chain: Int) -> [Slot] {
     guard chain > 0 else { return [] }
     return dependents.flatMap { dependent -> [Slot] in
       guard let card = dependent.card else { return [] }
@@ -65,10 +84,9 @@ extension PoolCore {
 
   private func costCard(of chunk: MemChunk) -> CostCard {
     if let card = chunk.books.card { return card }
-    let card = CostCard()
-    card.own = chunk.books.cost
     let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
-    if chunk.isReady, chunk.books[lane] >= 0 { card.slot = Slot(Int(chunk.books[lane])) }
+    let isThere = chunk.isReady && chunk.books[lane] >= 0
+    let card = CostCard(own: chunk.books.cost, slot: isThere ? Slot(Int(chunk.books[lane])) : nil)
     chunk.books.card = card
     return card
   }
@@ -76,17 +94,13 @@ extension PoolCore {
   /// A product is there, and took so long by itself.
   func noteCost(of chunk: MemChunk, _ own: UInt64, in slot: Slot) {
     chunk.books.cost = own
-    guard let card = chunk.books.card else { return }
-    card.own = own
-    card.slot = slot
-    renewKeys(of: card.affected())
+    if let card = chunk.books.card { renewKeys(of: card.becameReady(own, in: slot)) }
   }
 
   /// The product of a slot has gone.
   func noteGone(_ chunk: MemChunk, from slot: Slot) {
     guard let card = chunk.books.card, card.slot == slot else { return }
-    card.slot = nil
-    renewKeys(of: card.affected())
+    renewKeys(of: card.wentAway())
   }
 
   private func renewKeys(of slots: [Slot]) {

@@ -26,12 +26,14 @@ final class HitBuffer: Sendable {
   /// The thread's ring is for others to fill.
   func threadEnded(_ number: UInt) { rings.leave(number) }
 
-  /// Takes out what is there, oldest first within each thread. Under the pool's lock.
-  func drain(_ body: (UnsafeBufferPointer<UInt32>) -> Void) {
-    for ring in rings.all {
+  /// Takes out what is there, oldest first within each thread, and says whose it is; nil where that thread has ended. Under
+  /// the pool's lock.
+  func drain(_ body: (_ hits: UnsafeBufferPointer<UInt32>, _ thread: UInt?) -> Void) {
+    let (rings, threads) = rings.all
+    for (ring, thread) in zip(rings, threads) {
       var first: UnsafePointer<UInt32>?
       while case let count = mc_hits_peek(ring, &first), count > 0 {
-        body(UnsafeBufferPointer(start: first, count: Int(count)))
+        body(UnsafeBufferPointer(start: first, count: Int(count)), thread)
         mc_hits_take(ring, count)
       }
     }
@@ -61,7 +63,7 @@ private final class RingList: @unchecked Sendable {
     for ring in rings { mc_hits_destroy(ring) }
   }
 
-  var all: [HitBuffer.Ring] { lock.withLock { rings } }
+  var all: (rings: [HitBuffer.Ring], threads: [UInt?]) { lock.withLock { (rings, threads) } }
 
   func ring(ofThread number: UInt) -> HitBuffer.Ring {
     lock.withLock {

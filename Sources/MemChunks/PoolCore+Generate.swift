@@ -13,7 +13,9 @@ extension PoolCore {
       table.clear(slot)
       ledger.abandon(slot)
     }
+    let wasBegun = generation.progress == .begun
     close(generation)
+    if wasBegun { noteFailure(of: chunk) }
     for joiner in generation.joiners.requests { restep(joiner, &after) }
   }
 
@@ -78,6 +80,7 @@ extension PoolCore {
     let chunk = generation.chunk
     let slot = Slot(Int(chunk.books[generation.lane]))
     close(generation)
+    noteFailure(of: chunk)
     ledger.settle(slot, size: size, use: table.use(of: slot))
     ledger.beginFreeing(slot)
     tallies.generations += 1
@@ -134,7 +137,7 @@ extension PoolCore {
     close(generation)
     noteCost(of: chunk, cost, in: slot)
     chunk.stamp.store(RecencyClock.advance(clock), ordering: .relaxed)
-    noteRequest(for: chunk, size, isPrefetch: request.purpose == .prefetch)
+    noteRequest(for: generation, size)
     ledger.settle(slot, size: size, use: table.use(of: slot))
 
     // What the last product's end was to be noticed for is over.
@@ -161,7 +164,7 @@ extension PoolCore {
     tallies.timeGenerating &+= cost
     note(generated: chunk, size, cost, &after)
     for joiner in joiners {
-      noteHit(of: chunk)
+      noteHit(of: chunk, for: joiner)
       if joiner.chunks.count == 1 {
         deliver(.ready, to: joiner, &after)
       } else {

@@ -137,6 +137,7 @@ extension PoolCore {
   /// From here on the thread makes it, and nobody else. Under the lock.
   func begin(_ generation: Generation, _ thread: Thread, depth: UInt32) {
     generation.progress = .begun
+    noteBegin(of: generation.chunk)
     generation.isLent = Waits.begin(generation, thread, depth: depth)
   }
 
@@ -150,6 +151,7 @@ extension PoolCore {
 
   /// A generation is over, however it ended. Under the lock.
   func close(_ generation: Generation) {
+    if generation.progress == .begun { noteEnd(of: generation.chunk) }
     generation.chunk.books.generation = nil
     generation.progress = .over
     guard generation.isLent else { return }

@@ -6,10 +6,13 @@ struct RequestBook {
   var isWatching = false
   fileprivate var sink: (any RequestSink)?
   fileprivate var mustFlush = false
+  var nested = NestedRequests()
   /// Chunks are numbered when somebody first hears of them.
   private var lastNumber: UInt32 = 0
   /// Where the numbered chunks sit that are ready.
   fileprivate(set) var slots: [UInt32: Slot] = [:]
+
+  var hasSink: Bool { sink != nil }
 
   /// 0 when a thousand million chunks have one: what has none is not heard of.
   mutating func nextNumber() -> UInt32 {
@@ -37,6 +40,12 @@ package enum RequestEvent: Sendable {
   case unpinned(number: UInt32)
   /// A product was made for a use: its bytes, and what that took in nanoseconds.
   case generated(number: UInt32, size: Int, nanoseconds: UInt64, isPrefetch: Bool)
+  /// What comes next is asked for inside the generation of this chunk, which ends with `generated` or `failed`; 0: inside none.
+  case inside(number: UInt32)
+  /// A generation ended without a product that anybody sees.
+  case failed(number: UInt32)
+  /// Generating takes more bytes while it lasts than the product that is told of next.
+  case peak(number: UInt32, bytes: Int)
   /// A product was there when recording began.
   case ready(number: UInt32, size: Int, nanoseconds: UInt64)
   /// A product was freed.
@@ -71,6 +80,7 @@ extension ChunkPool {
       self.core.drainHits()
       if let old = self.core.requests.sink { after.releases.append(old) }
       self.core.requests.sink = sink
+      self.core.requests.nested.told = 0
       self.core.watchHits(true)
       self.core.noteBudget()
       self.core.noteKeepLimit()
@@ -85,6 +95,7 @@ extension ChunkPool {
       guard self.core.requests.sink === sink else { return }
       after.releases.append(sink)
       self.core.requests.sink = nil
+      self.core.requests.nested = NestedRequests()
       self.core.watchHits(self.core.ledger.wantsRequests)
     }
   }
@@ -92,7 +103,7 @@ extension ChunkPool {
 
 extension PoolCore {
   /// Tells the recorder, if there is one. Under the lock.
-  private func tell(_ event: RequestEvent) {
+  func tell(_ event: RequestEvent) {
     guard let sink = requests.sink else { return }
     if sink.note(event, at: time()) { requests.mustFlush = true }
   }
@@ -100,8 +111,10 @@ extension PoolCore {
   func noteBudget() { tell(.budget(ledger.budget)) }
   func noteKeepLimit() { tell(.keepLimit(ledger.keepLimit, pressure.level)) }
 
-  /// A product was made; before it is in line.
-  func noteRequest(for chunk: MemChunk, _ size: Int, isPrefetch: Bool) {
+  /// A product of a generation was made; before it is in line.
+  func noteRequest(for generation: Generation, _ size: Int) {
+    let (chunk, request) = (generation.chunk, generation.work.request)
+    let (index, isPrefetch) = (generation.work.indices[generation.index], request.purpose == .prefetch)
     guard requests.isWatching else {
       chunk.word.bitwiseAnd(~ChunkWord.watched, ordering: .acquiringAndReleasing)
       return
@@ -109,6 +122,9 @@ extension PoolCore {
     chunk.word.bitwiseOr(ChunkWord.watched, ordering: .acquiringAndReleasing)
     number(chunk)
     guard chunk.number != 0 else { return }
+    if !isPrefetch { tell(inside: number(around: request)) }
+    let peak = request.quotes[index].reservation
+    if peak > size { tell(.peak(number: chunk.number, bytes: peak)) }
     tell(
       .generated(number: chunk.number, size: size, nanoseconds: chunk.books.cost, isPrefetch: isPrefetch))
     guard !isPrefetch else { return }
@@ -116,8 +132,9 @@ extension PoolCore {
   }
 
   /// A use found the product ready.
-  func noteHit(of chunk: MemChunk) {
+  func noteHit(of chunk: MemChunk, for request: Request) {
     guard requests.isWatching, chunk.number != 0 else { return }
+    tell(inside: number(around: request))
     tell(.hit(number: chunk.number))
     if ledger.wantsRequests { noteForOrder(hitOf: chunk.number) }
   }
@@ -161,7 +178,7 @@ extension PoolCore {
     for seat in table.seats {
       seat.chunk?._withUnsafeGuaranteedRef { chunk in
         if watches {
-          if chunk.number == 0 { number(chunk) }
+          if requests.slots[chunk.number] == nil { number(chunk) }
           chunk.word.bitwiseOr(ChunkWord.watched, ordering: .acquiringAndReleasing)
         } else {
           chunk.word.bitwiseAnd(~ChunkWord.watched, ordering: .acquiringAndReleasing)
@@ -184,7 +201,8 @@ extension PoolCore {
   /// Tells of the hits until now. Under the lock, before anything is decided.
   func drainHits() {
     guard let hits = hits else { return }
-    hits.drain { batch in
+    hits.drain { batch, thread in
+      tell(inside: requests.nested.innermost(ofThread: thread))
       if let sink = requests.sink, sink.note(hits: batch, at: time()) { requests.mustFlush = true }
       guard ledger.wantsRequests else { return }
       for hit in batch where hit & HitNote.unpinned == 0 { noteForOrder(hitOf: hit & HitNote.number) }

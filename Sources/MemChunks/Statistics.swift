@@ -75,7 +75,7 @@ extension PoolCore {
     guard request.purpose != .prefetch else { return }
     for chunk in request.chunks {
       addUses(of: chunk)
-      if chunk.isReady { noteHit(of: chunk) } else { tallies.misses &+= 1 }
+      if chunk.isReady { noteHit(of: chunk, for: request) } else { tallies.misses &+= 1 }
     }
   }
 

@@ -1,9 +1,7 @@
 import Cards
-import ChunkTrace
 import MemChunks
 import Pictures
 import ToolSupport
-import TraceReport
 
 /// `lifecards render`: composes a document into a PNG file and gives the account.
 struct RenderCommand: Command {
@@ -40,11 +38,11 @@ struct RenderCommand: Command {
   private let budget: Int
   private let options: RenderOptions
   private let wantsJSON: Bool
-  private let recording: RenderRecording
+  private let recording: PoolRecording
 
   init(_ arguments: [[UInt8]]) throws(UsageError) {
     let arguments = try Arguments(
-      arguments, flags: ["--json"], options: Self.renderOptions.union(["--level", "--trace", "--report"]))
+      arguments, flags: ["--json"], options: Self.renderOptions.union(["--level"]))
     guard arguments.operands.count == 2 else {
       throw UsageError("render needs the name of a document and the name of the picture to write")
     }
@@ -52,16 +50,10 @@ struct RenderCommand: Command {
     output = arguments.operands[1] == Array("-".utf8) ? nil : BytePath(bytes: arguments.operands[1])
     (budget, options) = try Self.budgetAndOptions(arguments)
     wantsJSON = arguments.has("--json")
-    recording = RenderRecording(trace: arguments.value(of: "--trace"), page: arguments.value(of: "--report"))
     if let output, isSameFile(input.bytes, output.bytes) {
       throw UsageError("the picture would replace the document; give it another name")
     }
-    for option in ["--trace", "--report"] {
-      guard let name = arguments.value(of: option).map({ Array($0.utf8) }) else { continue }
-      if isSameFile(input.bytes, name) || isSameFile(output?.bytes ?? [], name) {
-        throw UsageError("\(option) would replace the document or the picture; give it another name")
-      }
-    }
+    recording = try PoolRecording(arguments, besides: [input] + (output.map { [$0] } ?? []))
   }
 
   func run() throws {
@@ -89,8 +81,8 @@ struct RenderCommand: Command {
 }
 
 extension Command {
-  /// The options of `budgetAndOptions`.
-  static var renderOptions: Set<String> { ["--budget", "--threads"] }
+  /// The options of `budgetAndOptions`, and of `PoolRecording`.
+  static var renderOptions: Set<String> { PoolRecording.options.union(["--budget", "--threads"]) }
 
   /// How much memory a picture may take, and how it is made.
   static func budgetAndOptions(_ arguments: Arguments) throws(UsageError) -> (budget: Int, options: RenderOptions) {

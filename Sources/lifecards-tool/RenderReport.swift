@@ -40,6 +40,7 @@ struct RenderReport {
       ("peakCountedBytes", .integer(account.pool.peak)),
       ("peakResidentBytes", residentPeak.map(JSON.integer) ?? .null),
       ("generations", .integer(account.pool.generations)),
+      ("generatedBytes", .integer(account.pool.bytesGenerated)),
       ("frees", .integer(account.pool.frees)),
       ("seconds", .number(seconds)),
     ])

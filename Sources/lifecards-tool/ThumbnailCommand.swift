@@ -9,7 +9,7 @@ struct ThumbnailCommand: Command {
     Makes small pictures of PNG, JPEG and WebP files.
 
     usage: lifecards thumbnail FILE ... --out DIR [--size N] [--budget SIZE] [--threads N]
-                               [--damaged] [--json]
+                               [--damaged] [--trace FILE] [--report FILE.html] [--json]
 
       --out DIR       where the small pictures go, as PNG files of the same name
       --size N        the most pixels that a side of them has (256)
@@ -18,6 +18,8 @@ struct ThumbnailCommand: Command {
                       processors, at most 8)
       --damaged       takes what there is of files that are cut off or damaged, and
                       warns
+      --trace FILE    records what the memory was asked for, for memchunk
+      --report FILE   writes a page that shows it: memory, chunks, budgets
       --json          gives the account as JSON
 
     Pictures are turned upright, converted to sRGB where they have a colour profile of
@@ -38,6 +40,7 @@ struct ThumbnailCommand: Command {
   private let size: Int
   private let reading: PictureReading
   private let wantsJSON: Bool
+  private let recording: PoolRecording
 
   init(_ arguments: [[UInt8]]) throws(UsageError) {
     // The option's value is text elsewhere; here it is a path of any bytes.
@@ -52,6 +55,7 @@ struct ThumbnailCommand: Command {
     size = try arguments.number(of: "--size", in: 1...16_384, default: 256)
     reading = PictureReading(damage: arguments.has("--damaged") ? .showWhatThereIs : .refuse)
     wantsJSON = arguments.has("--json")
+    recording = try PoolRecording(arguments, besides: inputs + outputs)
   }
 
   private static func takeDirectory(_ arguments: [[UInt8]]) throws(UsageError) -> ([UInt8], [[UInt8]]) {
@@ -91,6 +95,7 @@ struct ThumbnailCommand: Command {
   func run() throws {
     let start = ContinuousClock.now
     let pool = ChunkPool(budget: .bytes(budget))
+    let recorder = try recording.begin(of: pool)
     let work = ThumbnailWork(count: inputs.count)
     let run: @Sendable () -> Void = { [self] in
       while let index = work.take() {
@@ -101,6 +106,7 @@ struct ThumbnailCommand: Command {
     let workers = (1..<max(1, min(threads, inputs.count))).compactMap { _ in WorkerThread(run) }
     run()
     for worker in workers { worker.join() }
+    if let recorder { try recording.end(recorder, budget: budget, name: "thumbnails") }
     let report = ThumbnailReport(
       pool: pool.statistics, threads: workers.count + 1, seconds: (ContinuousClock.now - start) / .seconds(1),
       residentPeak: peakResidentByteCount(), files: zip(zip(inputs, outputs), work.end()).map { ($0.0, $0.1, $1) })

@@ -50,6 +50,9 @@ struct ThumbnailReport {
       ("budgetBytes", .integer(pool.budget)),
       ("peakCountedBytes", .integer(pool.peak)),
       ("peakResidentBytes", residentPeak.map(JSON.integer) ?? .null),
+      ("generations", .integer(pool.generations)),
+      ("generatedBytes", .integer(pool.bytesGenerated)),
+      ("frees", .integer(pool.frees)),
       ("seconds", .number(seconds)),
       ("files", .array(files.map(json))),
     ])

@@ -5,10 +5,11 @@ import Testing
 
 /// A pool whose chunks do nothing but hold size and cost misses exactly what the replayer says.
 @Suite struct PoolReplayTests {
-  /// Takes as long to generate as its object costs, on a clock that only it moves.
+  /// Takes as long to generate as its object costs, on a clock that only it moves, and asks for what that needs.
   private final class Weight: MemChunk, @unchecked Sendable {
     let object: Trace.Object
     let clock: ManualClock
+    var needs: [Weight] = []
     var generations = 0
 
     init(in pool: ChunkPool, _ object: Trace.Object, _ clock: ManualClock) {
@@ -18,7 +19,9 @@ import Testing
     }
 
     override var size: Int { object.size }
-    override func generate() {
+    override var workingPeak: Int { object.workingPeak }
+    override func generate() throws {
+      for need in needs { try need.ensureReady() }
       generations += 1
       clock.advance(by: .nanoseconds(Int64(object.cost)))
     }
@@ -28,6 +31,7 @@ import Testing
     let clock = ManualClock()
     let pool = ChunkPool(budget: .bytes(budget), policy: policy, time: clock.read)
     let chunks = trace.objects.map { Weight(in: pool, $0, clock) }
+    for chunk in chunks { chunk.needs = chunk.object.needs.map { chunks[Int($0)] } }
     var tooLarge = [Int](repeating: 0, count: chunks.count)
     for object in trace.requests {
       do { try chunks[Int(object)].ensureReady() } catch { tooLarge[Int(object)] += 1 }
@@ -54,6 +58,12 @@ import Testing
   func random(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     check(makeTrace(objects: 80, requests: 4_000, &random), percent: [1, 10, 30, 60])
+  }
+
+  @Test("random traces of chunks that are generated from others", arguments: UInt64(1)...6)
+  func nested(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    check(makeNestedTrace(&random), percent: [40, 60, 90])
   }
 
   /// More hits in a row than the pool's buffer for hits has places.

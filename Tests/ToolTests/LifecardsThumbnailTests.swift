@@ -1,3 +1,4 @@
+import ChunkTrace
 import Pictures
 import TestSupport
 import Testing
@@ -49,6 +50,28 @@ import Testing
     // What is small already stays as it is.
     #expect(Program.run("thumbnail", "--out=\(outputs.path)", "--size=999", files[0]).code == 0)
     #expect(try size("0.png") == [300, 200])
+  }
+
+  @Test("a recording foretells what is generated at other budgets, and is no file of those that are read or written")
+  func recording() throws {
+    let files = try (0..<9).map { try make("\($0).png", width: 300 + 40 * $0) }
+    let trace = inputs.file("small.trace")
+    func run(_ budget: Int, _ trace: String) -> Program.Result {
+      Program.run(
+        (["thumbnail"] + files + ["--out", outputs.path, "--budget", "\(budget)", "--trace", trace, "--json"])
+          .map { Array($0.utf8) })
+    }
+    #expect(run(800_000, trace).code == 0)
+    let recorded = try TraceFile(trace).trace
+    for budget in [400_000, 800_000, 1_600_000] {
+      let real = run(budget, inputs.file("again.trace"))
+      #expect(real.number("generatedBytes") == recorded.replay(.lru, budget: budget).missedBytes, "\(real)")
+    }
+    #expect(run(800_000, files[0]).code == 2)
+    #expect(run(800_000, outputs.file("0.png")).code == 2)
+    let page = inputs.file("small.html")
+    #expect(Program.run("thumbnail", files[0], "--out", outputs.path, "--report", page).code == 0)
+    #expect(readFile(page)!.count > 10_000)
   }
 
   @Test("case 47: a file that fails is named, the others are done, and the exit code says so")

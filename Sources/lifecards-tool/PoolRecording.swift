@@ -1,13 +1,30 @@
 import ChunkTrace
 import MemChunks
+import Pictures
+import ToolSupport
 import TraceReport
 
-/// What is to be kept of how a picture was made: a trace, a page, both or nothing.
-struct RenderRecording {
+/// What is to be kept of what a command asked of its pool: a trace, a page, both or nothing.
+struct PoolRecording {
+  /// The options that say so.
+  static let options: Set<String> = ["--trace", "--report"]
+
   /// Where the trace goes; nil for nowhere.
-  var trace: String?
+  private let trace: String?
   /// Where the page goes.
-  var page: String?
+  private let page: String?
+
+  /// - Parameter files: what the command reads and writes, which must not be replaced by a trace or a page.
+  init(_ arguments: Arguments, besides files: [BytePath]) throws(UsageError) {
+    trace = arguments.value(of: "--trace")
+    page = arguments.value(of: "--report")
+    for (option, name) in [("--trace", trace), ("--report", page)] {
+      guard let name = name.map({ Array($0.utf8) }) else { continue }
+      if let file = files.first(where: { isSameFile($0.bytes, name) }) {
+        throw UsageError("\(option) would replace \(file); give it another name")
+      }
+    }
+  }
 
   /// Nil where nothing is to be kept.
   func begin(of pool: ChunkPool) throws(TraceError) -> TraceRecorder? {
