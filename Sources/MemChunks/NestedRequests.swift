@@ -3,18 +3,19 @@ import CMemChunks
 /// Which chunks are being generated, and by which threads: what a thread asks for meanwhile it asks for inside a generation,
 /// and would not ask for where that was a hit. Kept only while a recorder listens. Guarded by the pool's lock.
 struct NestedRequests {
-  /// The numbers of what each thread is generating, innermost last.
-  private var running: [UInt: [UInt32]] = [:]
+  /// The numbers of what each thread is generating, innermost last. Threads are known by their records: they live as long,
+  /// and one that has no number yet may get it meanwhile.
+  private var running: [Thread: [UInt32]] = [:]
   /// Inside which generation the recorder takes what it is told of next to be asked for; 0 for none.
   var told: UInt32 = 0
 
   /// The number of what a thread is generating, the innermost; 0 for nothing.
-  func innermost(ofThread thread: UInt?) -> UInt32 {
-    guard !running.isEmpty, let thread else { return 0 }
-    return running[thread]?.last ?? 0
+  func innermost(ofThread number: UInt?) -> UInt32 {
+    guard !running.isEmpty, let number else { return 0 }
+    return running.first { $0.key.number == number }?.value.last ?? 0
   }
 
-  mutating func begin(_ number: UInt32, onThread thread: UInt) { running[thread, default: []].append(number) }
+  mutating func begin(_ number: UInt32, on thread: Thread) { running[thread, default: []].append(number) }
 
   mutating func end(_ number: UInt32) {
     // It may have begun before anybody listened.
@@ -26,13 +27,13 @@ struct NestedRequests {
 }
 
 extension PoolCore {
-  /// The calling thread begins to generate a chunk. Under the lock.
-  func noteBegin(of chunk: MemChunk) {
+  /// A thread begins to generate a chunk; another may have begun it on its behalf. Under the lock.
+  func noteBegin(of chunk: MemChunk, on thread: Thread) {
     guard requests.hasSink else { return }
     // What the thread asked for before, it did not ask for inside.
     drainHits()
     if chunk.number == 0 { chunk.number = requests.nextNumber() }
-    if chunk.number != 0 { requests.nested.begin(chunk.number, onThread: Farewell.current.number) }
+    if chunk.number != 0 { requests.nested.begin(chunk.number, on: thread) }
   }
 
   /// It is over, however it ended. Under the lock.

@@ -137,7 +137,7 @@ extension PoolCore {
   /// From here on the thread makes it, and nobody else. Under the lock.
   func begin(_ generation: Generation, _ thread: Thread, depth: UInt32) {
     generation.progress = .begun
-    noteBegin(of: generation.chunk)
+    noteBegin(of: generation.chunk, on: thread)
     generation.isLent = Waits.begin(generation, thread, depth: depth)
   }
 
