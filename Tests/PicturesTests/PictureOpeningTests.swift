@@ -51,6 +51,29 @@ import Testing
     #expect(picture.size(fitting: 1, 1) == (1, 1))
   }
 
+  @Test func whatIsMadeSmallerWhileItIsDecodedStaysInItsPlace() throws {
+    // An eighth of it is 128.125 pixels: what is decoded of the last block lies beyond the edge for the most part.
+    let maker = JPEGMaker(width: 1_025, height: 515, quality: 95)
+    var samples: [UInt8] = []
+    for y in 0..<maker.height {
+      for x in 0..<maker.width {
+        samples += [x, y, 0].map { UInt8(clamping: abs($0 * 4 % 512 - 256)) }
+      }
+    }
+    let pool = ChunkPool(budget: .megabytes(8))
+    let picture = try picture(maker.encode(samples))
+    let whole = try pixels(PictureChunk(picture, in: pool))
+    for width in [40, 129] {
+      let height = picture.size(fitting: width, width).height
+      let small = try pixels(PictureChunk(picture, width: width, height: height, in: pool))
+      let rows = ResampledRows(MemoryRows(whole, width: maker.width), width: width, height: height)
+      var expected: [UInt8] = []
+      while let row = try rows.nextRow() { expected += row }
+      let difference = zip(small, expected).map { abs(Int($0) - Int($1)) }.max()
+      #expect(small.count == expected.count && difference ?? 0 <= 10, "\(width): \(String(describing: difference))")
+    }
+  }
+
   @Test func whatFitsIsKeptWhatDoesNotComesInRowsWithTheSamePixels() throws {
     for orientation in [1, 2, 3, 6, 8] as [UInt16] {
       let picture = try picture(JPEGPieces.inserting(JPEGPieces.exif(orientation), into: jpeg))
