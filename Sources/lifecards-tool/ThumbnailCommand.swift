@@ -60,6 +60,10 @@ struct ThumbnailCommand: Command {
     guard let index = arguments[..<end].firstIndex(where: { $0 == option || $0.starts(with: prefix) }) else {
       throw UsageError("thumbnail needs --out and a directory")
     }
+    let others = arguments[..<end].dropFirst(index + 2)
+    guard !others.contains(where: { $0 == option || $0.starts(with: prefix) }) else {
+      throw UsageError("--out is given twice")
+    }
     var rest = arguments
     let word = rest.remove(at: index)
     if word != option { return (Array(word.dropFirst(prefix.count)), rest) }

@@ -105,6 +105,8 @@ import Testing
       #expect(result.code == 2 && result.output.isEmpty && result.error.hasPrefix("lifecards: "), "\(line)")
     }
     #expect(outputs.fileNames.isEmpty)
+    let twice = Program.run("thumbnail", path, "--out", outputs.path, "--out=\(inputs.path)")
+    #expect(twice.code == 2 && twice.error.contains("--out is given twice"))
   }
 
   @Test func aDirectoryThatIsNotThereIsAnErrorOfEachFile() throws {
