@@ -17,14 +17,21 @@ public final class FileSource: PictureSource {
 
   /// Opens the file at `path` for reading.
   ///
-  /// - Throws: `PictureError.cannotOpen` with the system's reason.
+  /// - Throws: `PictureError.cannotOpen` with the system's reason, or for what is no file, as a pipe or a directory.
   public init(_ path: BytePath) throws(PictureError) {
     name = path.description
-    // "e" closes the descriptor in child processes.
-    guard let file = path.withCString({ fopen($0, "rbe") }) else {
-      throw .cannotOpen(file: path.description, reason: systemReason())
+    // Not blocking: a pipe would wait for somebody who writes to it.
+    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+    guard descriptor >= 0, let file = fdopen(descriptor, "rb") else {
+      let reason = systemReason()
+      if descriptor >= 0 { close(descriptor) }
+      throw .cannotOpen(file: path.description, reason: reason)
     }
     self.file = file
+    // From here on `deinit` closes it.
+    guard byteCount != nil else {
+      throw .cannotOpen(file: name, reason: "it is a directory or a device, not a file")
+    }
   }
 
   deinit {
@@ -44,7 +51,7 @@ public final class FileSource: PictureSource {
 }
 
 extension FileSource: PositionedSource {
-  /// The size of the file; nil for what is no file, as a pipe.
+  /// The size of the file; nil where the system does not say.
   public var byteCount: Int? {
     var status = stat()
     guard fstat(fileno(file), &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -1,8 +1,7 @@
 internal import CPNGRows
 internal import CSpng
 
-/// What a PNG file says beside its pixels, and before them. Of what it says about colours nothing is applied unless that is
-/// asked for.
+/// What a PNG file says beside its pixels. Of what it says about colours nothing is applied unless that is asked for.
 public struct PNGDetails: Sendable, Hashable {
   /// The gamma of the chunk gAMA, times 100 000; nil without one. Reported only: most files that have it are meant to be
   /// shown as everybody shows them.
@@ -16,7 +15,7 @@ public struct PNGDetails: Sendable, Hashable {
   /// How the picture is to be turned, as the EXIF data of a chunk eXIf say (PNG, third edition, 11.3.4.5).
   public let orientation: PictureOrientation
 
-  /// Reads what precedes the pixels of the picture that `source` holds.
+  /// Reads what precedes the pixels of the picture that `source` holds, and passes over these in search of EXIF data.
   ///
   /// - Throws: As `PNGHeader(_:limits:)`.
   public init(_ source: any PositionedSource, limits: PNGLimits = PNGLimits()) throws {
@@ -40,10 +39,11 @@ public struct PNGDetails: Sendable, Hashable {
       case .pixels, .end:
         (self.gamma, self.hasChromaticities) = (gamma, hasChromaticities)
         (self.hasProfile, self.hasTransparency) = (hasProfile, hasTransparency)
-        self.orientation = orientation ?? .upright
+        self.orientation = try orientation ?? Self.orientationFurtherOn(chunks) ?? .upright
         return
       case .gamma where chunks.remaining == 4:
-        gamma = try chunks.takeData { Int(UInt32(bigEndian: $0.loadUnaligned(as: UInt32.self))) }
+        gamma = Int(UInt32(bigEndian: try chunks.takeData(4).loadUnaligned(as: UInt32.self)))
+        chunks.skip()
       case .chromaticities:
         hasChromaticities = true
         chunks.skip()
@@ -59,6 +59,27 @@ public struct PNGDetails: Sendable, Hashable {
       default: chunks.skip()
       }
     }
+  }
+
+  /// The most chunks that are passed over in search of EXIF data: 512 MB of pixels, in the smallest that are usual.
+  private static let mostChunksFurtherOn = 1 << 16
+
+  /// The orientation that EXIF data behind the pixels say, where ImageMagick writes them.
+  ///
+  /// Nil without them, and where the file ends or is damaged before: whoever decodes it says so. Reads the beginning of each
+  /// chunk.
+  private static func orientationFurtherOn(_ chunks: PNGChunks) throws -> PictureOrientation? {
+    // What is passed over costs by the chunk, however long it is.
+    chunks.mostBytes = .max
+    do {
+      for _ in 0..<mostChunksFurtherOn {
+        if chunks.kind == .end { return nil }
+        if chunks.kind == .exif { return try chunks.takeOrientation() }
+        chunks.skip()
+        try chunks.begin()
+      }
+    } catch let error as PictureError where error.isOfTheFile {}
+    return nil
   }
 }
 

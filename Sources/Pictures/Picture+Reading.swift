@@ -56,7 +56,8 @@ extension Picture {
   ) -> StoredPicture {
     let wanted = orientation.uprightSize(width: width ?? self.width, height: height ?? self.height)
     let decoded = decodedSize(wanted)
-    let isResampled = decoded != wanted
+    let extent = extent(decoded)
+    let isResampled = extent != (8 * wanted.width, 8 * wanted.height)
     var byteCount = decoderByteCount(decoded)
     if isResampled {
       byteCount += ResampledRows.byteCount(from: decoded, to: wanted, reading.filter, light: reading.light)
@@ -66,7 +67,7 @@ extension Picture {
       let rows = try converted(open(decoded, reading.damage), reading)
       guard isResampled else { return rows }
       return ResampledRows(
-        rows, width: wanted.width, height: wanted.height, filter: reading.filter, light: reading.light)
+        rows, extent: extent, width: wanted.width, height: wanted.height, filter: reading.filter, light: reading.light)
     }
   }
 
@@ -91,6 +92,14 @@ extension Picture {
       let isSmall = storedWidth >= 2 * wanted.width && storedHeight >= 2 * wanted.height
       return isSmall ? wanted : (storedWidth, storedHeight)
     }
+  }
+
+  /// How much of what is decoded is the picture, in eighths of a pixel: of a JPEG picture's last blocks, which are decoded
+  /// as a whole, a part lies beyond its edges.
+  private func extent(_ decoded: (width: Int, height: Int)) -> (width: Int, height: Int) {
+    guard case .jpeg(let header) = header else { return (8 * decoded.width, 8 * decoded.height) }
+    let eighths = JPEGScale(of: header, atLeast: decoded.width, decoded.height).eighths
+    return (storedWidth * eighths, storedHeight * eighths)
   }
 
   private func decoderByteCount(_ decoded: (width: Int, height: Int)) -> Int {

@@ -37,7 +37,7 @@ public struct Picture: Sendable {
   public let name: String
   /// The kind of the file, by its first bytes and not by its name.
   public let format: PictureFormat
-  /// How it has to be turned; 1 for PNG, whose eXIf chunk is not looked at.
+  /// How it has to be turned, as its EXIF data say.
   public let orientation: PictureOrientation
   /// Its size as it is stored, in pixels.
   public let storedWidth, storedHeight: Int

@@ -56,16 +56,26 @@ public final class ResampledRows: PictureRows {
   ///   - source: Rows that nobody has read yet.
   ///   - filter: The filter for both sides; nil for the one that suits each.
   /// - Precondition: No side is less than 1.
-  public init(
+  public convenience init(
     _ source: any PictureRows, width: Int, height: Int, filter: ResamplingFilter? = nil,
     light: ResamplingLight = .gamma
+  ) {
+    self.init(
+      source, extent: (8 * source.width, 8 * source.height), width: width, height: height, filter: filter, light: light)
+  }
+
+  /// Prepares to make a picture of the part of `source` that `extent` says, from its first pixel on and in eighths of a
+  /// pixel: the last ones may lie beyond the edge in part.
+  init(
+    _ source: any PictureRows, extent: (width: Int, height: Int), width: Int, height: Int, filter: ResamplingFilter?,
+    light: ResamplingLight
   ) {
     precondition(width > 0 && height > 0, "a picture has at least one pixel")
     self.source = source
     (self.width, self.height) = (width, height)
     let filters = Self.filters(filter, from: (source.width, source.height), to: (width, height))
-    across = ResamplingWeights(from: source.width, to: width, filters.across)
-    down = ResamplingWeights(from: source.height, to: height, filters.down)
+    across = ResamplingWeights(from: source.width, extent: extent.width, to: width, filters.across)
+    down = ResamplingWeights(from: source.height, extent: extent.height, to: height, filters.down)
     curve = light == .linear ? LightCurve() : nil
     ringCount = down.mostPixels
     func floats(_ pixels: Int) -> UnsafeMutableBufferPointer<Float> {

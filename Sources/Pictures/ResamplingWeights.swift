@@ -10,13 +10,17 @@ struct ResamplingWeights {
   private(set) var mostPixels = 0
 
   /// Makes the weights for a side of `source` pixels becoming one of `target`.
-  init(from source: Int, to target: Int, _ filter: ResamplingFilter) {
+  ///
+  /// The last pixels of the side may lie beyond the edge of the picture in part: `extent` is how much of the side is in it,
+  /// in eighths of a pixel.
+  init(from source: Int, extent: Int, to target: Int, _ filter: ResamplingFilter) {
     windows.reserveCapacity(target)
     weights.reserveCapacity(Self.mostWeights(from: source, to: target, filter))
     for index in 0..<target {
       let (first, raw) =
         filter == .area
-        ? Self.shares(index, from: source, to: target) : Self.kernel(index, from: source, to: target, filter)
+        ? Self.shares(index, extent: extent, to: target)
+        : Self.kernel(index, from: source, extent: extent, to: target, filter)
       let sum = raw.reduce(0, +)
       windows.append(crs_window(first: UInt32(first), count: UInt32(raw.count), weights: weights.count))
       for weight in raw { weights.append(Float(weight / sum)) }
@@ -46,19 +50,19 @@ struct ResamplingWeights {
     target * mostPixels(from: source, to: target, filter)
   }
 
-  /// How much of each pixel lies beneath pixel `index`, in whole numbers: a pixel that is made is `source` wide, one that
-  /// there is `target`.
-  private static func shares(_ index: Int, from source: Int, to target: Int) -> (first: Int, [Double]) {
-    let (start, end) = (index * source, (index + 1) * source)
-    let first = start / target
-    let last = (end - 1) / target
-    return (first, (first...last).map { Double(min(end, ($0 + 1) * target) - max(start, $0 * target)) })
+  /// How much of each pixel lies beneath pixel `index`, in whole numbers: a pixel that is made is `extent` wide, one that
+  /// there is eight times `target`.
+  private static func shares(_ index: Int, extent: Int, to target: Int) -> (first: Int, [Double]) {
+    let (start, end, pixel) = (index * extent, (index + 1) * extent, 8 * target)
+    let first = start / pixel
+    let last = (end - 1) / pixel
+    return (first, (first...last).map { Double(min(end, ($0 + 1) * pixel) - max(start, $0 * pixel)) })
   }
 
   private static func kernel(
-    _ index: Int, from source: Int, to target: Int, _ filter: ResamplingFilter
+    _ index: Int, from source: Int, extent: Int, to target: Int, _ filter: ResamplingFilter
   ) -> (first: Int, [Double]) {
-    let ratio = Double(source) / Double(target)
+    let ratio = Double(extent) / Double(8 * target)
     let scale = max(1, ratio)
     // Pixels are counted by their middles.
     let middle = (Double(index) + 0.5) * ratio - 0.5

@@ -76,8 +76,20 @@ private func systemExit(_ code: Int32) -> Never {
 
 /// Whether two paths lead to the same existing file.
 public func isSameFile(_ first: [UInt8], _ second: [UInt8]) -> Bool {
-  guard let first = fileStatus(first), let second = fileStatus(second) else { return false }
-  return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+  guard let first = FileIdentity(first), let second = FileIdentity(second) else { return false }
+  return first == second
+}
+
+/// What tells a file from all others, whatever paths lead to it.
+public struct FileIdentity: Hashable {
+  private let device: UInt64
+  private let number: UInt64
+
+  /// That of the file at `path`; nil where there is none.
+  public init?(_ path: [UInt8]) {
+    guard let status = fileStatus(path) else { return nil }
+    (device, number) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino))
+  }
 }
 
 private func fileStatus(_ path: [UInt8]) -> stat? {

@@ -64,6 +64,10 @@ struct ThumbnailCommand: Command {
     guard let index = arguments[..<end].firstIndex(where: { $0 == option || $0.starts(with: prefix) }) else {
       throw UsageError("thumbnail needs --out and a directory")
     }
+    let others = arguments[..<end].dropFirst(index + 2)
+    guard !others.contains(where: { $0 == option || $0.starts(with: prefix) }) else {
+      throw UsageError("--out is given twice")
+    }
     var rest = arguments
     let word = rest.remove(at: index)
     if word != option { return (Array(word.dropFirst(prefix.count)), rest) }
@@ -74,6 +78,9 @@ struct ThumbnailCommand: Command {
   /// The files to write: no two may have one name, and none may be an input.
   private static func outputs(of inputs: [[UInt8]], in directory: [UInt8]) throws(UsageError) -> [BytePath] {
     var inputOf: [[UInt8]: [UInt8]] = [:]
+    // Links lead from one's output to another's input too.
+    let inputOfIdentity = Dictionary(
+      inputs.compactMap { input in FileIdentity(input).map { ($0, input) } }, uniquingKeysWith: { first, _ in first })
     var outputs: [BytePath] = []
     for input in inputs {
       let name = input.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
@@ -83,8 +90,8 @@ struct ThumbnailCommand: Command {
         let names = [other, input].map { String(decoding: $0, as: UTF8.self) }
         throw UsageError("\(names[0]) and \(names[1]) would become one file; make them into two directories")
       }
-      if isSameFile(input, output) {
-        throw UsageError("\(String(decoding: input, as: UTF8.self)) would be replaced; give another directory")
+      if let replaced = FileIdentity(output).flatMap({ inputOfIdentity[$0] }) {
+        throw UsageError("\(String(decoding: replaced, as: UTF8.self)) would be replaced; give another directory")
       }
       inputOf[output] = input
       outputs.append(BytePath(bytes: output))

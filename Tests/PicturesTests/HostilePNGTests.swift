@@ -3,6 +3,14 @@ import Pictures
 import TestSupport
 import Testing
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 @Suite struct HostilePNGTests {
   let directory = TemporaryDirectory()
   let pool = ChunkPool(budget: .megabytes(1))
@@ -97,5 +105,15 @@ import Testing
     let path = BytePath(directory.file("none.png"))
     let error = #expect(throws: PictureError.self) { try FileSource(path) }
     #expect(error?.description.contains("none.png") == true)
+  }
+
+  @Test func whatIsNoFileIsRefusedAndNotWaitedFor() {
+    let pipe = directory.file("pipe.png")
+    // Nobody ever writes to it.
+    #expect(mkfifo(pipe, 0o600) == 0)
+    for path in [pipe, directory.path] {
+      let error = #expect(throws: PictureError.self) { try Picture.open(BytePath(path)) }
+      #expect(error?.description.contains("not a file") == true, "\(path)")
+    }
   }
 }

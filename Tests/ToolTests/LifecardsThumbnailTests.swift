@@ -128,6 +128,16 @@ import Testing
       #expect(result.code == 2 && result.output.isEmpty && result.error.hasPrefix("lifecards: "), "\(line)")
     }
     #expect(outputs.fileNames.isEmpty)
+    let twice = Program.run("thumbnail", path, "--out", outputs.path, "--out=\(inputs.path)")
+    #expect(twice.code == 2 && twice.error.contains("--out is given twice"))
+  }
+
+  @Test func anInputIsNotReplacedThroughALinkEither() throws {
+    let (linked, other) = (try make("a.png"), try make("b.png"))
+    #expect(symlink(linked, outputs.file("b.png")) == 0)
+    let result = Program.run("thumbnail", linked, other, "--out", outputs.path)
+    #expect(result.code == 2 && result.error.contains("a.png would be replaced"))
+    #expect(outputs.fileNames == ["b.png"])
   }
 
   @Test func aDirectoryThatIsNotThereIsAnErrorOfEachFile() throws {
