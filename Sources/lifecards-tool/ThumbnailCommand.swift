@@ -3,6 +3,15 @@ import MemChunks
 import Pictures
 import ToolSupport
 
+// Darwin and Musl are not run here.
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// `lifecards thumbnail`: makes small pictures of many files.
 struct ThumbnailCommand: Command {
   static let help = """
@@ -11,7 +20,8 @@ struct ThumbnailCommand: Command {
     usage: lifecards thumbnail FILE ... --out DIR [--size N] [--budget SIZE] [--threads N]
                                [--damaged] [--trace FILE] [--report FILE.html] [--json]
 
-      --out DIR       where the small pictures go, as PNG files of the same name
+      --out DIR       where the small pictures go, as PNG files of the same name; made
+                  if it is missing
       --size N        the most pixels that a side of them has (256)
       --budget SIZE   what decoders and rows may take at every moment (10MB)
       --threads N     how many files are read at a time (as many as there are
@@ -34,6 +44,7 @@ struct ThumbnailCommand: Command {
     """
 
   private let inputs: [BytePath]
+  private let directory: BytePath
   private let outputs: [BytePath]
   private let budget: Int
   private let threads: Int
@@ -49,6 +60,7 @@ struct ThumbnailCommand: Command {
       rest, flags: ["--json", "--damaged"], options: Self.renderOptions.union(["--size"]))
     guard !arguments.operands.isEmpty else { throw UsageError("thumbnail needs the names of pictures") }
     inputs = arguments.operands.map { BytePath(bytes: $0) }
+    self.directory = BytePath(bytes: directory)
     outputs = try Self.outputs(of: arguments.operands, in: directory)
     let (budget, options) = try Self.budgetAndOptions(arguments)
     (self.budget, threads) = (budget, options.threads)
@@ -101,6 +113,7 @@ struct ThumbnailCommand: Command {
 
   func run() throws {
     let start = ContinuousClock.now
+    try makeDirectory()
     let pool = ChunkPool(budget: .bytes(budget))
     let recorder = try recording.begin(of: pool)
     let work = ThumbnailWork(count: inputs.count)
@@ -120,6 +133,13 @@ struct ThumbnailCommand: Command {
     for line in report.complaints { Console.error("lifecards: \(printable(line))\n") }
     try Lifecards.write(wantsJSON ? report.json.text + "\n" : report.text)
     if report.failureCount > 0 { Console.exit(.failure) }
+  }
+
+  /// Makes the directory where it is missing, but not those above: a name that was mistyped there would go unnoticed.
+  private func makeDirectory() throws {
+    if directory.bytes.isEmpty || directory.withCString({ mkdir($0, 0o777) }) == 0 || errno == EEXIST { return }
+    throw PictureError.cannotWrite(
+      file: "\(directory)", reason: "the directory cannot be made: \(Console.lastReason); give another")
   }
 
   private func make(_ index: Int, in pool: ChunkPool) throws -> ThumbnailReport.Made {

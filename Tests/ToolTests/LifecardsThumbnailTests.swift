@@ -52,6 +52,16 @@ import Testing
     #expect(try size("0.png") == [300, 200])
   }
 
+  @Test func theDirectoryIsMadeWhereItIsMissingButNotThoseAbove() throws {
+    let file = try make("a.png")
+    let result = Program.run("thumbnail", file, "--out", outputs.file("new"))
+    #expect(result.code == 0 && result.error.isEmpty, "\(result.error)")
+    #expect(try Picture.open(BytePath(outputs.file("new/a.png"))).width == 256)
+    let failed = Program.run("thumbnail", file, "--out", outputs.file("no/such"))
+    #expect(failed.code == 1 && failed.error.contains("no/such: cannot be written: the directory cannot be made"))
+    #expect(outputs.fileNames == ["new"])
+  }
+
   @Test("a recording foretells what is generated at other budgets, and is no file of those that are read or written")
   func recording() throws {
     let files = try (0..<9).map { try make("\($0).png", width: 300 + 40 * $0) }
@@ -138,12 +148,6 @@ import Testing
     let result = Program.run("thumbnail", linked, other, "--out", outputs.path)
     #expect(result.code == 2 && result.error.contains("a.png would be replaced"))
     #expect(outputs.fileNames == ["b.png"])
-  }
-
-  @Test func aDirectoryThatIsNotThereIsAnErrorOfEachFile() throws {
-    let path = try make("a.png")
-    let result = Program.run("thumbnail", path, "--out", outputs.file("none"))
-    #expect(result.code == 1 && result.error.contains("cannot be written"))
   }
 
   private func write(_ bytes: [UInt8], to path: String) throws {
