@@ -13,9 +13,6 @@ package final class ShadowCache<Order: EvictOrder> {
   /// Told of each number that is freed.
   package var onFree: ((UInt32) -> Void)?
 
-  /// What comes of a request.
-  package enum Answer { case hit, room, refused }
-
   /// - Parameters:
   ///   - budget: bytes.
   ///   - capacity: how many numbers are told apart, a power of two. Of two that are so far apart, the older is forgotten.
@@ -46,7 +43,7 @@ package final class ShadowCache<Order: EvictOrder> {
   }
 
   /// A request: a hit, or room for as many bytes, which `end` must follow, or not even that.
-  package func begin(_ number: UInt32, reserving bytes: Int, cost: UInt64) -> Answer {
+  package func begin(_ number: UInt32, reserving bytes: Int, cost: UInt64) -> ReplayStep {
     let place = objects.place(of: number)
     if objects.items[place].number != number {
       forget(place)
@@ -112,6 +109,15 @@ package final class ShadowCache<Order: EvictOrder> {
     }
     objects.items[place] = ShadowObjects.Item()
   }
+}
+
+/// What comes of a request that is replayed.
+package enum ReplayStep: Sendable {
+  case hit
+  /// A miss, for which there is room now.
+  case room
+  /// A miss that nothing was freed for: there would not be room if everything else went.
+  case refused
 }
 
 /// Who sits in a shadow's slots.

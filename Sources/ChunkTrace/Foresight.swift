@@ -1,3 +1,5 @@
+import ChunkLedger
+
 /// When each request's object is asked for again: the index of that request, `Int.max` for never.
 struct NextUses {
   let next: [Int]

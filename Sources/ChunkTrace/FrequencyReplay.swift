@@ -1,3 +1,5 @@
+import ChunkLedger
+
 /// GreedyDual-Size-Frequency as it was published: the priority is `age + uses * cost / size`, the age that of the last
 /// victim.
 ///

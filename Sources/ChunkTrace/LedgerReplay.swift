@@ -33,11 +33,7 @@ struct LedgerReplay<Order: EvictOrder>: Replayer {
     let (known, number) = (objects[Int(object)], Self.number(object))
     // A pool learns of a need by a miss.
     if let costs, outer >= 0, !shadow.isReady(number) { costs.add(need: object, of: outer) }
-    switch shadow.begin(number, reserving: known.peak, cost: known.cost) {
-    case .hit: return .hit
-    case .room: return .room
-    case .refused: return .refused
-    }
+    return shadow.begin(number, reserving: known.peak, cost: known.cost)
   }
 
   mutating func end(_ object: Int32) {
@@ -52,35 +48,32 @@ struct LedgerReplay<Order: EvictOrder>: Replayer {
 private final class NeedCosts {
   private let objects: [Trace.Object]
   private var cards: [CostCard?]
-  private var isReady: [Bool]
 
   init(_ objects: [Trace.Object]) {
     self.objects = objects
     cards = Array(repeating: nil, count: objects.count)
-    isReady = Array(repeating: false, count: objects.count)
   }
 
   func now(of object: Int32) -> UInt64 { cards[Int(object)]?.now ?? objects[Int(object)].cost }
 
+  /// Neither is ready: one is missing, and the other is being generated.
   func add(need: Int32, of outer: Int32) { card(outer).add(need: card(need)) }
 
   /// The objects that got cheaper.
   func becameReady(_ object: Int32) -> [Int32] {
-    isReady[Int(object)] = true
-    return changed(cards[Int(object)]?.becameReady(objects[Int(object)].cost, in: Slot(Int(object))))
+    changed(cards[Int(object)]?.becameReady(objects[Int(object)].cost, in: Slot(Int(object))))
   }
 
   /// The objects that got dearer.
   func wentAway(_ object: Int32) -> [Int32] {
-    isReady[Int(object)] = false
-    return changed(cards[Int(object)]?.wentAway())
+    changed(cards[Int(object)]?.wentAway())
   }
 
   private func changed(_ slots: [Slot]?) -> [Int32] { slots?.map { Int32($0.index) } ?? [] }
 
   private func card(_ object: Int32) -> CostCard {
     if let card = cards[Int(object)] { return card }
-    let card = CostCard(own: objects[Int(object)].cost, slot: isReady[Int(object)] ? Slot(Int(object)) : nil)
+    let card = CostCard(own: objects[Int(object)].cost, slot: nil)
     cards[Int(object)] = card
     return card
   }

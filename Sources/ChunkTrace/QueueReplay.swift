@@ -1,3 +1,5 @@
+import ChunkLedger
+
 /// The objects that are in a cache, in a line from newest to oldest, with their bytes.
 struct ObjectLine {
   private var newer: [Int32]

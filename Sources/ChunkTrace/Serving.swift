@@ -1,18 +1,11 @@
+import ChunkLedger
+
 /// Something that serves requests one by one, each in two steps: between them, what the object is generated from is asked for.
 protocol Replayer {
   /// A request, asked by the trace, or by another object's generation: that object's index then, else -1.
   mutating func begin(_ object: Int32, inside outer: Int32) -> ReplayStep
   /// The product for which there is room is there.
   mutating func end(_ object: Int32)
-}
-
-/// What comes of a request.
-enum ReplayStep {
-  case hit
-  /// A miss, for which there is room now.
-  case room
-  /// A miss that nothing was freed for: there would not be room if everything else went.
-  case refused
 }
 
 extension Trace {
