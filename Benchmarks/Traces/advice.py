@@ -77,6 +77,30 @@ class Comparison:
         print(f"{name:10} {policy:9} {enough / 1e6:6.2f} MB recommended: {more} of {generations} generations again,"
               f" {thrash['again']} of {thrash['generations']} before", flush=True)
 
+    def compare_planned(self, name, run, budget):
+        """The same of a program that plans by its budget: its recordings say what it would do with others."""
+        first = os.path.join(self.folder, "first.trace")
+        again = os.path.join(self.folder, "again.trace")
+        run(budget, first)
+        for other in (budget // 2, budget, budget * 2):
+            bytes_foretold, cost_foretold = self.foretold(first, "lru", other)
+            real = run(other, again)["generatedBytes"]
+            # For the budget that it was recorded with, a recording says what it measured.
+            cost = self.foretold(again, "lru", other)[1]
+            within = all(0.9 * truth <= guess <= 1.1 * truth
+                         for guess, truth in ((bytes_foretold, real), (cost_foretold, cost)))
+            self.failures += not within
+            print(f"{name:10} {'planned':9} {other / 1e6:6.2f} MB: {bytes_foretold / 1e6:8.2f} MB foretold,"
+                  f" {real / 1e6:8.2f} generated ({bytes_foretold / real - 1:+.1%});"
+                  f" {cost_foretold / 1e6:8.1f} ms foretold, {cost / 1e6:8.1f} taken"
+                  f" ({cost_foretold / max(1, cost) - 1:+.1%}){'' if within else '  TOO FAR OFF'}", flush=True)
+        thrash = answer([self.memchunk, "advise", first, "--json"])["thrash"]
+        enough = thrash["budgetThatStopsItBytes"]
+        account = run(enough, again)
+        self.failures += account["bands"] != 1
+        print(f"{name:10} {'planned':9} {enough / 1e6:6.2f} MB recommended: {account['bands']} band,"
+              f" {account['generations']} generations, {thrash['generations']} before", flush=True)
+
 
 def main(tools, sessions, folder):
     lifecards, small = os.path.join(tools, "lifecards"), os.path.join(folder, "small")
@@ -85,6 +109,14 @@ def main(tools, sessions, folder):
         write_photo(photo, number)
     os.mkdir(small)
     comparison = Comparison(tools, folder)
+    card, picture = os.path.join(folder, "card.ora"), os.path.join(folder, "card.png")
+    subprocess.check_output([lifecards, "sample", card, "--layers=24", "--width=1000", "--height=1000"])
+    least = answer([lifecards, "info", card, "--json"])["leastBudgetBytes"]
+    comparison.compare_planned(
+        "rendering",
+        lambda budget, trace: answer(
+            [lifecards, "render", card, picture, "--level=1", "--budget", f"{budget}B", "--trace", trace, "--json"]),
+        least * 11 // 5)
 
     def thumbnail(budget, trace):
         words = ["--out", small, "--size", 200, "--budget", f"{budget}B", "--trace", trace, "--json"]

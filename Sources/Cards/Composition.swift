@@ -14,7 +14,7 @@ final class Composition: @unchecked Sendable {
   let progress: RowProgress
   /// Held while a part is taken and room is made for its layers: parts get room in their order, so that none waits for
   /// room that a later one holds.
-  let turn = Monitor()
+  let turns = Monitor()
   private let makeLayer: LayerMaker
   /// What layers' rows come from, from the first use to the last; each is used by the thread alone that is at its segment.
   private let layers: UnsafeMutablePointer<LayerDecoder?>

@@ -34,17 +34,19 @@ struct CompositionWorker {
 
   /// Takes a part and does it; false when there is none left.
   private func runNext() throws -> Bool {
-    let turn = composition.turn
-    var hasTurn = true
-    turn.lock()
-    defer { if hasTurn { turn.unlock() } }
+    let turn = Turn(composition.turns)
+    defer { turn.end() }
     guard let task = try composition.progress.take() else { return false }
     let segment = composition.segments[task.segment]
     let met = segment.layers.filter { $0.placed.rows.overlaps(task.rows) }.map { $0.placed }
-    let layers = met.map { composition.layer($0.index) }
-    let merged = try withRoom(for: layers) {
-      turn.unlock()
-      hasTurn = false
+    let layers = met.map { placed in
+      let layer = composition.layer(placed.index)
+      let first = max(placed.rows.lowerBound, task.rows.lowerBound)
+      layer.visit = LayerDecoder.Visit(row: first - placed.y, scratch: scratch, turn: turn)
+      return layer
+    }
+    let merged = try withRoom(for: layers, turn) {
+      turn.end()
       composition.progress.begin(task)
       let merged = try compose(segment, task)
       for layer in layers { layer.park() }
@@ -59,17 +61,16 @@ struct CompositionWorker {
   }
 
   /// Runs `body` with chunks ready; waits for room that other parts hold, which end without this one.
-  private func withRoom<Result>(for chunks: [MemChunk], _ body: () throws -> Result) throws -> Result {
-    var hasRoom = false
+  private func withRoom<Result>(
+    for chunks: [MemChunk], _ turn: Turn, _ body: () throws -> Result
+  ) throws -> Result {
     while true {
       let finishedCount = composition.progress.finishedCount
       do {
-        return try composition.pool.withReady(chunks) {
-          hasRoom = true
-          return try body()
-        }
+        return try composition.pool.withReady(chunks, body)
       } catch let refusal as ChunkError {
-        guard case .noRoom = refusal, !hasRoom, try composition.progress.waitForAnother(since: finishedCount) else {
+        // A turn ends when there is room.
+        guard case .noRoom = refusal, turn.isOn, try composition.progress.waitForAnother(since: finishedCount) else {
           throw refusal
         }
       }

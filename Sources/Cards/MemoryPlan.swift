@@ -170,8 +170,14 @@ package struct MemoryPlan: Sendable, Equatable {
     self.keepsDecoders = keepsDecoders
     self.isFast = isFast
     let held = demand.mostHeld(blockHeight, workerCount: workerCount, isFast, keepsDecoders: keepsDecoders)
-    peak = demand.fixed + workerCount * demand.worker + blockHeight * demand.row + held.byteCount
+    peak = held.byteCount
     peakParts = held.parts
+    peak += workByteCount(demand)
+  }
+
+  /// What is needed beside decoders.
+  func workByteCount(_ demand: Demand) -> Int {
+    demand.fixed + workerCount * demand.worker + blockHeight * demand.row
   }
 }
 

@@ -15,6 +15,8 @@ public struct RenderAccount: Sendable {
   public var bandCount: Int
   /// The pool's numbers when the picture was whole.
   public var pool: PoolStatistics
+  /// What decoding took, if the options asked for it.
+  public var times: RenderTimes?
 }
 
 extension OpenRasterFile {
@@ -49,7 +51,8 @@ extension OpenRasterFile {
   ) throws -> RenderAccount {
     let work = try RenderWork(self)
     let memory = try work.memoryPlan(work.demand(threads: options.threads), budget: pool.budget.bytes)
-    let composition = work.composition(memory, in: pool)
+    let times = options.measuresDecoding ? RenderTimes(work, memory) : nil
+    let composition = work.composition(memory, in: pool, times)
     let (width, height) = (work.plan.width, work.plan.height)
     let writer = try PNGWriter(width: width, height: height, to: sink, compressionLevel: options.compressionLevel)
     var done = 0
@@ -59,8 +62,9 @@ extension OpenRasterFile {
       try progress(done, height)
     }
     try archive.file.checkUnchanged()
+    times?.note(composition.work)
     return RenderAccount(
       width: width, height: height, drawnLayerCount: work.plan.layers.count, skippedLayerCount: work.plan.skippedCount,
-      bandCount: memory.bandCount(height: height), pool: pool.statistics)
+      bandCount: memory.bandCount(height: height), pool: pool.statistics, times: times)
   }
 }

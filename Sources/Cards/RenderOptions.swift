@@ -17,6 +17,9 @@ public struct RenderOptions: Sendable, Hashable {
   public var threads: Int
   /// zlib's level for the picture that is written, from 0 (none) to 9 (slowest).
   public var compressionLevel: Int
+  /// Whether what decoding takes is measured, for `OpenRasterFile.outlooks(_:options:)`. Costs reading a clock twice for each row
+  /// of each layer.
+  public var measuresDecoding = false
 
   /// Makes options; by default as many threads as there are processors, but 8 at most.
   ///

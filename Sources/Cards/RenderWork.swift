@@ -55,11 +55,28 @@ struct RenderWork: Sendable {
     }
   }
 
-  /// What composes it, in memory of `pool`.
-  func composition(_ memory: MemoryPlan, in pool: ChunkPool) -> Composition {
+  /// How many times as long the smaller inflater takes as the faster one, for the tallest layer's first rows.
+  func slowdownOfSmallInflater() throws -> Double {
+    guard let picture = pictures.max(by: { $0.header.height < $1.header.height }) else { return 1 }
+    let scratch = PNGRowScratch(byteCount: picture.scratchByteCount)
+    var least: [PNGRowReader.Inflater: UInt64] = [:]
+    // In turn, because the machine has other things to do too.
+    for inflater in [.fast, .small, .fast, .small, .fast, .small] as [PNGRowReader.Inflater] {
+      let rows = try PNGRows(header: picture.header, format: picture.format, inflater: inflater, scratch: scratch) {
+        try picture.place.openPositioned()
+      }
+      try timed({ least[inflater] = min($0, least[inflater] ?? .max) }) {
+        try rows.skipRows(min(256, picture.header.height), scratch)
+      }
+    }
+    return Double(least[.small]!) / Double(max(1, least[.fast]!))
+  }
+
+  /// What composes it, in memory of `pool`; notes how long that takes if there are `times`.
+  func composition(_ memory: MemoryPlan, in pool: ChunkPool, _ times: RenderTimes? = nil) -> Composition {
     Composition(plan, segments, memory, scratch: scratchByteCount, in: pool, label: file) {
       [pictures] layer, inflater in
-      LayerDecoder(pictures[layer], inflater, in: pool)
+      LayerDecoder(pictures[layer], inflater, times?.layers[layer], in: pool)
     }
   }
 }

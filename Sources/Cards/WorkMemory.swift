@@ -32,6 +32,8 @@ final class WorkMemory: MemChunk, @unchecked Sendable {
   let layout: Layout
   private let blockHeight: Int
   private let workerCount: Int
+  /// What making it took of a processor's time.
+  private(set) var nanoseconds: UInt64 = 0
   /// There while the chunk is held.
   private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
@@ -48,8 +50,10 @@ final class WorkMemory: MemChunk, @unchecked Sendable {
 
   /// Makes the memory; rows of the canvas are transparent.
   override func generate() {
-    memory = .allocate(byteCount: size, alignment: 64)
-    memory.initializeMemory(as: UInt8.self, repeating: 0)
+    timed({ self.nanoseconds = $0 }) {
+      memory = .allocate(byteCount: size, alignment: 64)
+      memory.initializeMemory(as: UInt8.self, repeating: 0)
+    }
   }
 
   override func free() {

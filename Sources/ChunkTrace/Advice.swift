@@ -4,19 +4,21 @@
 public struct Advice: Sendable {
   /// Today's budget.
   public let budget: Int
-  /// How many requests there are beside those of generations, for how many objects of how many bytes.
+  /// How many requests there are beside those of generations and of plans, for how many objects of how many bytes.
   public let requests: Int
   /// See `requests`.
   public let objects: Int
   /// See `requests`.
   public let footprint: Int
-  /// Generating every object once: no budget and no policy is below.
+  /// What the program plans by the budget.
+  public let plannedWork: [PlannedWork]
+  /// Generating every object once, and what the thriftiest plans generate: no budget and no policy is below.
   public let firstCost: UInt64
   /// What each policy would generate today, the best first; `offline`, which no pool can be, is not among them.
   public let policies: [(policy: ReplayPolicy, result: ReplayResult)]
   /// What no policy is below today.
   public let leastCost: UInt64
-  /// Least recently used over budgets from a hundredth of the footprint, or less, to all of it.
+  /// Least recently used over budgets from a hundredth of the footprint, or less, to all of it, and those of plans.
   public let curve: BudgetCurve
   /// Where the curve bends most: more budget saves less per megabyte from there on. Nil where no budget saves anything.
   public let knee: BudgetCurve.Point?
@@ -45,7 +47,8 @@ public struct Advice: Sendable {
     requests = trace.requests.count
     objects = trace.objects.count
     footprint = trace.footprint
-    firstCost = trace.objects.reduce(0) { $0 + $1.cost }
+    plannedWork = trace.plannedWork
+    firstCost = trace.objects.reduce(0) { $0 + $1.cost } + plannedWork.reduce(0) { $0 + $1.thriftiest.nanoseconds }
     leastCost = trace.leastMissedCost(budget: budget)
     policies = ReplayPolicy.allCases.filter { $0 != .offline }
       .map { ($0, trace.replay($0, budget: budget)) }
@@ -64,13 +67,13 @@ public struct Advice: Sendable {
     usedOnce = (once.count, once.reduce(0) { $0 + trace.objects[$1].size })
   }
 
-  /// Budgets at equal ratios, because what matters at a small one is lost at a large one.
+  /// Budgets at equal ratios, because what matters at a small one is lost at a large one, and those of plans; none with which
+  /// what is planned cannot be done.
   public static func budgets(_ trace: Trace) -> [Int] {
-    let footprint = trace.footprint
-    guard footprint > 0 else { return [0] }
-    var budgets = [footprint]
+    var budgets = [trace.footprint]
     while budgets.count < 48, let last = budgets.last, last > 1 { budgets.append(last * 7 / 8) }
-    return budgets.reversed()
+    let planned = trace.plannedWork.flatMap { $0.plans.map(\.budget) }
+    return Set(budgets + planned).filter { $0 >= trace.leastBudget }.sorted()
   }
 
   /// The point furthest below the straight line between the two ends, of a curve over megabytes.
@@ -87,9 +90,10 @@ public struct Advice: Sendable {
   }
 
   private static func thrash(_ trace: Trace, _ today: BudgetCurve.Point, _ curve: BudgetCurve) -> Thrash? {
-    let again = today.misses - trace.objects.count
+    let first = trace.objects.count + trace.plannedWork.reduce(0) { $0 + $1.thriftiest.generations }
+    let again = today.misses - first
     guard again > 0, 2 * again >= today.misses else { return nil }
-    let enough = curve.points.first { $0.budget >= today.budget && 4 * ($0.misses - trace.objects.count) <= $0.misses }
+    let enough = curve.points.first { $0.budget >= today.budget && 4 * ($0.misses - first) <= $0.misses }
     let misses = trace.replay(.lru, budget: today.budget).missesOfObjects
     let dearest = trace.objects.indices.filter { misses[$0] > 1 }
       .sorted { UInt64(misses[$0] - 1) * trace.objects[$0].cost > UInt64(misses[$1] - 1) * trace.objects[$1].cost }

@@ -38,6 +38,7 @@ public struct BudgetCurve: Sendable {
     let small = points.prefix { $0.budget < largest }.count
     for index in 0..<small { countHits(trace, from: index, through: index, largest: points[index].budget) }
     if small < points.count { countHits(trace, from: small, through: points.count - 1, largest: largest) }
+    for index in points.indices { points[index].add(trace.planned(for: points[index].budget)) }
   }
 
   /// The curve of any policy, by a replay at every budget.
@@ -86,6 +87,12 @@ extension BudgetCurve.Point {
     misses += 1
     missedBytes += object.size
     missedCost += object.cost
+  }
+
+  fileprivate mutating func add(_ plan: BudgetPlan) {
+    misses += plan.generations
+    missedBytes += plan.generatedBytes
+    missedCost += plan.nanoseconds
   }
 
   fileprivate mutating func take(_ other: BudgetCurve.Point) {

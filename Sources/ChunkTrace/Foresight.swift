@@ -115,7 +115,7 @@ extension Trace {
   ///
   /// Keeping an object from one use to the next takes its size for so long. Those intervals are taken first that save most
   /// for that; together they cannot take more than the budget for the length of the trace. Of what only generations ask for,
-  /// the first time counts alone. O(n log n).
+  /// the first time counts alone. What is planned by the budget costs what its plan says. O(n log n).
   ///
   /// Source: Berger, Beckmann and Harchol-Balter, "Practical bounds on optimal caching with variable object sizes", 2018
   /// (PFOO-L).
@@ -139,6 +139,6 @@ extension Trace {
       total -= interval.cost * min(1, area / max(1, interval.area))
       area -= interval.area
     }
-    return UInt64(max(0, total))
+    return UInt64(max(0, total)) + planned(for: budget).nanoseconds
   }
 }

@@ -12,6 +12,12 @@ struct RecordingReader {
   private var blockEnd = 0
   private var requests: [UInt32] = []
   private var chunks: [UInt32: Chunk] = [:]
+  /// How many plans have begun and not ended.
+  private var planDepth = 0
+  /// The first of the requests that follow them.
+  private var firstPlanned = 0
+  private var mustKeepPlanned = false
+  private var plannedWork: [PlannedWork] = []
   /// Inside whose generation requests are being made; 0 for none.
   private var inside: UInt32 = 0
   /// What generations that have not ended asked for.
@@ -34,7 +40,8 @@ struct RecordingReader {
     self.file = file
   }
 
-  /// The requests read until now, and what their objects need. What a generation that has not ended asked for is left out.
+  /// The requests read until now, and what their objects need. What a generation that has not ended asked for is left out;
+  /// what a plan did that has not ended is not.
   var trace: Trace {
     var trace = Trace()
     for number in requests {
@@ -52,6 +59,7 @@ struct RecordingReader {
       trace.setNeeds(needs, workingPeak: chunk.peak, of: Int32(index))
       index += 1
     }
+    trace.plannedWork = plannedWork
     return trace
   }
 
@@ -97,7 +105,8 @@ struct RecordingReader {
       return .named(number: chunk, label: label, group: group)
     case .other:
       if version == 1 { return .dropped(hits: Int(subject)) }
-      return try other(subject & 7, subject >> 3, at: start)
+      let bitCount = version < 4 ? 3 : TraceFormat.Other.bitCount
+      return try other(subject & (1 << bitCount - 1), subject >> bitCount, at: start)
     case .budget:
       try passTime()
       return .budget(Int(subject))
@@ -132,8 +141,32 @@ struct RecordingReader {
       let (chunk, bytes) = (try chunkNumber(subject, at: start), try size())
       if chunks[chunk, default: Chunk()].peak == 0 { chunks[chunk, default: Chunk()].peak = bytes }
       return .peak(number: chunk, bytes: bytes)
+    case .planned:
+      try passTime()
+      if planDepth == 0 { (firstPlanned, mustKeepPlanned) = (requests.count, false) }
+      planDepth += 1
+      return .time
+    case .plans:
+      try endPlan(count: subject, at: start)
+      return .time
     case nil: throw damage("there is no event \(kind)", at: start)
     }
+  }
+
+  private mutating func endPlan(count: UInt64, at start: Int) throws(TraceError) {
+    guard planDepth > 0 else { throw damage("a plan ends that has not begun", at: start) }
+    guard count <= UInt64(blockEnd - offset) else { throw damage("plans do not end", at: start) }
+    var plans: [BudgetPlan] = []
+    for _ in 0..<count {
+      plans.append(
+        BudgetPlan(
+          budget: try size(), generations: try size(), generatedBytes: try size(), nanoseconds: try number()))
+    }
+    try passTime()
+    // What was asked for without a plan was asked for like anything else.
+    if plans.isEmpty { mustKeepPlanned = true } else { plannedWork.append(PlannedWork(plans)) }
+    planDepth -= 1
+    if planDepth == 0, !mustKeepPlanned { requests.removeSubrange(firstPlanned...) }
   }
 
   private mutating func request(_ chunk: UInt32) {

@@ -30,7 +30,7 @@ public enum ReplayMode: Sendable {
 
 /// What came of a replay.
 public struct ReplayResult: Sendable, Equatable {
-  /// How many requests there were, with those that generations made.
+  /// How many requests there were, with those that generations made and those that plans make.
   public internal(set) var requests = 0
   /// How many found nothing: each is a generation.
   public internal(set) var misses = 0
@@ -40,7 +40,7 @@ public struct ReplayResult: Sendable, Equatable {
   public internal(set) var missedBytes = 0
   /// What that took, in nanoseconds.
   public internal(set) var missedCost: UInt64 = 0
-  /// For each of the trace's objects how often it was missed.
+  /// For each of the trace's objects how often it was missed; planned work is not about objects.
   public internal(set) var missesOfObjects: [Int32] = []
 
   /// Misses among requests, from 0 to 1.
@@ -59,6 +59,17 @@ extension Trace {
   /// O(requests) for `lru` and `sieve`; O(requests * log(objects)) for the others but `offline`, which looks at everything that
   /// is ready for every miss.
   public func replay(_ policy: ReplayPolicy, budget: Int, mode: ReplayMode = .hard) -> ReplayResult {
+    var result = replayRequests(policy, budget, mode)
+    let planned = planned(for: budget)
+    result.requests += planned.generations
+    result.misses += planned.generations
+    result.requestedBytes += planned.generatedBytes
+    result.missedBytes += planned.generatedBytes
+    result.missedCost += planned.nanoseconds
+    return result
+  }
+
+  private func replayRequests(_ policy: ReplayPolicy, _ budget: Int, _ mode: ReplayMode) -> ReplayResult {
     switch policy {
     case .lru: return run(RecencyReplay(self, budget: budget))
     case .sieve: return run(SieveReplay(self, budget: budget))

@@ -16,7 +16,7 @@ extension Trace {
   }
 
   /// The requests as least recently used serves them within a budget, those that generations make in their places: the one
-  /// form that formats have which know no needs. Nothing more is known of needs and peaks there.
+  /// form that formats have which know no needs. Nothing more is known of needs and peaks there, and planned work is left out.
   public func flattened(budget: Int) -> Trace {
     var service = Service(self, RecencyReplay(self, budget: budget))
     service.line = []

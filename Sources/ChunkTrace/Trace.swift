@@ -37,6 +37,11 @@ public struct Trace: Sendable {
   public private(set) var objects: [Object] = []
   /// The indices in `objects` of what was asked for, other than by generations.
   public private(set) var requests: [Int32] = []
+  /// What was planned by the budget, instead of the requests that followed those plans.
+  ///
+  /// It counts in replays, curves and advice by the plan for their budget, under every policy alike, as if it had the budget
+  /// alone: nothing is known of what its products push out.
+  public internal(set) var plannedWork: [PlannedWork] = []
   private var indices: [UInt64: Int32] = [:]
 
   /// Makes a trace without requests.

@@ -1,4 +1,4 @@
-/// The format of recorded traces, version 3.
+/// The format of recorded traces, version 4.
 ///
 /// A file begins with the seven bytes `MCTRACE` and one that is the version. Blocks follow, each of them:
 ///
@@ -18,7 +18,7 @@
 ///     3 ready      when recording began: size in bytes, nanoseconds it had taken
 ///     4 freed      reason (the index in `FreeReason.allCases`), microseconds
 ///     5 named      length and UTF-8 of the label, length and UTF-8 of the group's
-///     6 other      the lowest three bits of the subject say what, the rest is the subject of that:
+///     6 other      the lowest four bits of the subject say what, the rest is the subject of that:
 ///       0 dropped    the subject is how many hits could not be recorded
 ///       1 pinned     a token holds the product, one or one more of them; microseconds
 ///       2 unpinned   one of the tokens let go; microseconds
@@ -27,6 +27,9 @@
 ///       5 inside     what is asked for from here on, the generation of this chunk asks for; 0: no generation does
 ///       6 failed     a generation of the chunk ended without a product; microseconds
 ///       7 peak       generating it takes more than its product, which comes next: bytes
+///       8 planned    what is asked for from here on follows a plan that was made for the budget; microseconds
+///       9 plans      it does no more; the subject is how many plans follow, by rising budgets, each with its budget in bytes,
+///                    how often it generates, how many bytes, in how many nanoseconds; 0: there was no plan. Microseconds
 ///     7 budget     the subject is the budget in bytes; microseconds
 ///
 /// A hit takes two or three bytes, everything else about ten. Hits, and tokens that took no slow step, are written when the pool
@@ -35,10 +38,13 @@
 /// What a generation asks for stands before the `generated` or `prefetched` that it ends with. Chunks need not be named before
 /// `inside`.
 ///
-/// Version 2 knew of the others those up to `time`, so what generations asked for looks like any request there. Version 1 knew
-/// only `dropped`, and had its subject where later versions have what it is.
+/// Plans may begin while others last; what is asked for then is planned until all have ended.
+///
+/// Version 3 knew of the others those up to `peak`, and had three bits for what they are. Version 2 knew those up to `time`, so
+/// what generations asked for looks like any request there. Version 1 knew only `dropped`, and had its subject where later
+/// versions have what it is.
 enum TraceFormat {
-  static let version = 3
+  static let version = 4
   static let magic = Array("MCTRACE".utf8)
   /// More than any writer writes at once; a greater length is damage.
   static let largestBlock = 1 << 24
@@ -48,7 +54,10 @@ enum TraceFormat {
   }
 
   enum Other: UInt64 {
-    case dropped, pinned, unpinned, keepLimit, time, inside, failed, peak
+    case dropped, pinned, unpinned, keepLimit, time, inside, failed, peak, planned, plans
+
+    /// How many bits say which of them it is.
+    static let bitCount = 4
   }
 
   static func append(_ number: UInt64, to bytes: inout [UInt8]) {

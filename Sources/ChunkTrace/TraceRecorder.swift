@@ -83,6 +83,46 @@ public final class TraceRecorder: RequestSink, @unchecked Sendable {
     }
   }
 
+  /// Runs work that plans by the budget what it asks for, and notes what it would generate with other budgets.
+  ///
+  ///     try recorder.planned {
+  ///       try renderInBands(of: plan)
+  ///       return budgets.map { BudgetPlan(budget: $0, ...) }
+  ///     }
+  ///
+  /// Requests recorded meanwhile, by any thread, are not replayed: the plans that `body` gives back stand for them. They are
+  /// if it throws or gives back none.
+  ///
+  /// - Parameter body: Gives back a plan for each budget at which the numbers change, 10 000 at most.
+  /// - Throws: What `body` throws.
+  public func planned(_ body: () throws -> [BudgetPlan]) rethrows {
+    note { begin(.planned, 0) }
+    var plans: [BudgetPlan] = []
+    defer {
+      note {
+        begin(.plans, UInt64(plans.count))
+        for plan in plans {
+          for number in [plan.budget, plan.generations, plan.generatedBytes] {
+            TraceFormat.append(UInt64(number), to: &notes)
+          }
+          TraceFormat.append(plan.nanoseconds, to: &notes)
+        }
+      }
+    }
+    plans = try body()
+    precondition(plans.count <= 10_000, "a block of the file has no place for so many plans")
+  }
+
+  /// Takes down something that has a time and that the pool knows nothing of, behind all hits until now.
+  private func note(_ body: () -> Void) {
+    pool.withRequestSink(self) { nanoseconds in
+      noting.withLock {
+        body()
+        append(time: nanoseconds)
+      }
+    }
+  }
+
   // MARK: RequestSink
 
   package func note(_ event: RequestEvent, at nanoseconds: UInt64) -> Bool {
@@ -152,7 +192,7 @@ public final class TraceRecorder: RequestSink, @unchecked Sendable {
           if hit & HitNote.unpinned == 0 { put(number << 3 | TraceFormat.Kind.hit.rawValue) }
           if hit & ~HitNote.number != 0 {
             let kind: TraceFormat.Other = hit & HitNote.pinned != 0 ? .pinned : .unpinned
-            put((number << 3 | kind.rawValue) << 3 | TraceFormat.Kind.other.rawValue)
+            put(Self.other(kind, number) << 3 | TraceFormat.Kind.other.rawValue)
             put(0)
           }
         }
@@ -189,7 +229,11 @@ public final class TraceRecorder: RequestSink, @unchecked Sendable {
   }
 
   private func begin(_ kind: TraceFormat.Other, _ subject: UInt64) {
-    begin(.other, subject << 3 | kind.rawValue)
+    begin(.other, Self.other(kind, subject))
+  }
+
+  private static func other(_ kind: TraceFormat.Other, _ subject: UInt64) -> UInt64 {
+    subject << UInt64(TraceFormat.Other.bitCount) | kind.rawValue
   }
 
   private func begin(_ kind: TraceFormat.Kind, _ subject: UInt64) {

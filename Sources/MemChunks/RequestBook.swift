@@ -88,6 +88,16 @@ extension ChunkPool {
     }
   }
 
+  /// Tells a recorder of the hits until now, and then runs `note`, with the time, under the pool's lock; neither if the pool has
+  /// another recorder now, or none.
+  package func withRequestSink(_ sink: any RequestSink, _ note: (_ nanoseconds: UInt64) -> Void) {
+    core.locked { _ in
+      guard self.core.requests.sink === sink else { return }
+      self.core.drainHits()
+      note(self.core.time())
+    }
+  }
+
   /// Tells a recorder of the hits until now, and then nothing more.
   package func removeRequestSink(_ sink: any RequestSink) {
     core.locked { after in

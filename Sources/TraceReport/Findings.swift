@@ -25,8 +25,12 @@ extension Findings {
     let lru = advice.policies.first { $0.policy == .lru }!.result
     // Of what a pool can be set to.
     let best = advice.policies.first { [.lru, .costAware, .adaptive].contains($0.policy) }!
-    var lines = [
-      "\(advice.requests) requests for \(advice.objects) objects of \(megabytes(advice.footprint)) together.",
+    var lines = advice.plannedWork.map(sentence(about:))
+    if advice.requests > 0 || lines.isEmpty {
+      lines.insert(
+        "\(advice.requests) requests for \(advice.objects) objects of \(megabytes(advice.footprint)) together.", at: 0)
+    }
+    lines += [
       "With today's \(megabytes(advice.budget)) and lru, \(lru.misses) generations take \(milliseconds(lru.missedCost)); "
         + "generating everything once takes \(milliseconds(advice.firstCost)).",
       "One megabyte more would save \(milliseconds(advice.savedByNextMegabyte)).",
@@ -61,6 +65,19 @@ extension Findings {
     return lines
   }
 
+  private func sentence(about work: PlannedWork) -> String {
+    let (today, best) = (work.plan(for: advice.budget), work.thriftiest)
+    func numbers(_ plan: BudgetPlan) -> String {
+      "\(plan.generations) generations of \(megabytes(plan.generatedBytes))"
+    }
+    var sentence =
+      "It plans by its budget, which must be \(megabytesAtLeast(work.leastBudget)) or more: today \(numbers(today))"
+    if best.generations < today.generations {
+      sentence += "; from \(megabytesAtLeast(best.budget)) on, \(numbers(best))"
+    }
+    return sentence + "."
+  }
+
   private func name(_ chunk: Session.Chunk) -> String { chunk.label.isEmpty ? "a chunk" : printable(chunk.label) }
 
   func name(_ object: Trace.Object) -> String {
@@ -72,6 +89,8 @@ extension Findings {
     .object([
       ("budgetBytes", .integer(advice.budget)), ("requests", .integer(advice.requests)),
       ("objects", .integer(advice.objects)), ("footprintBytes", .integer(advice.footprint)),
+      ("plannedGenerations", .integer(advice.plannedWork.reduce(0) { $0 + $1.plan(for: advice.budget).generations })),
+      ("plannedWork", .array(advice.plannedWork.map { .array($0.plans.map { JSON.plan($0) }) })),
       ("firstNanoseconds", .integer(Int(advice.firstCost))), ("boundNanoseconds", .integer(Int(advice.leastCost))),
       ("savedByNextMegabyteNanoseconds", .integer(Int(advice.savedByNextMegabyte))),
       ("knee", advice.knee.map { JSON.point($0) } ?? .null),

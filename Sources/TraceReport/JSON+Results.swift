@@ -11,6 +11,14 @@ extension JSON {
     ])
   }
 
+  /// What a program plans with one budget and those above it.
+  static func plan(_ plan: BudgetPlan) -> JSON {
+    .object([
+      ("budgetBytes", .integer(plan.budget)), ("generations", .integer(plan.generations)),
+      ("generatedBytes", .integer(plan.generatedBytes)), ("nanoseconds", .integer(Int(plan.nanoseconds))),
+    ])
+  }
+
   /// What one budget makes of a trace.
   package static func point(_ point: BudgetCurve.Point) -> JSON {
     .object([

@@ -28,8 +28,10 @@ extension ReportScript {
     at("title").textContent = data.trace;
     for (const [name, value, text] of [
       ["budgetBytes", advice.budgetBytes, bytes(advice.budgetBytes) + "|budget"],
-      ["requests", advice.requests, count(advice.requests) + "|requests"],
-      ["objects", advice.objects, count(advice.objects) + "|chunks, " + bytes(advice.footprintBytes) + " together"],
+      ...(advice.plannedWork.length ? [["plannedGenerations", advice.plannedGenerations,
+        count(advice.plannedGenerations) + "|generations planned by the budget"]] : []),
+      ...(advice.requests || !advice.plannedWork.length ? [["requests", advice.requests, count(advice.requests) + "|requests"],
+        ["objects", advice.objects, count(advice.objects) + "|chunks, " + bytes(advice.footprintBytes) + " together"]] : []),
       ["missedNanoseconds", today.missedNanoseconds, duration(today.missedNanoseconds) + "|generating, by lru"],
       ["boundNanoseconds", advice.boundNanoseconds, duration(advice.boundNanoseconds) + "|at best, by any policy"],
     ]) {

@@ -14,6 +14,9 @@ struct PoolRecording {
   /// Where the page goes.
   private let page: String?
 
+  /// Whether anything is.
+  var isWanted: Bool { trace != nil || page != nil }
+
   /// - Parameter files: what the command reads and writes, which must not be replaced by a trace or a page.
   init(_ arguments: Arguments, besides files: [BytePath]) throws(UsageError) {
     trace = arguments.value(of: "--trace")

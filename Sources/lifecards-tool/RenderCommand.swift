@@ -1,4 +1,5 @@
 import Cards
+import ChunkTrace
 import MemChunks
 import Pictures
 import ToolSupport
@@ -36,7 +37,7 @@ struct RenderCommand: Command {
   /// Nil is standard output.
   private let output: BytePath?
   private let budget: Int
-  private let options: RenderOptions
+  private var options: RenderOptions
   private let wantsJSON: Bool
   private let recording: PoolRecording
 
@@ -54,6 +55,7 @@ struct RenderCommand: Command {
       throw UsageError("the picture would replace the document; give it another name")
     }
     recording = try PoolRecording(arguments, besides: [input] + (output.map { [$0] } ?? []))
+    options.measuresDecoding = recording.isWanted
   }
 
   func run() throws {
@@ -64,12 +66,11 @@ struct RenderCommand: Command {
     var progress = ProgressLine("composing")
     defer { progress.clear() }
     func show(_ done: Int, _ total: Int) { progress.update(done, of: total) }
-    let account =
-      if let output {
-        try file.render(to: output, in: pool, options: options, progress: show)
-      } else {
-        try file.render(to: StandardOutput(), in: pool, options: options, progress: show)
-      }
+    func compose() throws -> RenderAccount {
+      if let output { return try file.render(to: output, in: pool, options: options, progress: show) }
+      return try file.render(to: StandardOutput(), in: pool, options: options, progress: show)
+    }
+    let account = try recorder.map { try record(on: $0, file, compose) } ?? compose()
     progress.clear()
     if let recorder { try recording.end(recorder, budget: budget, name: file.name) }
     let report = RenderReport(
@@ -77,6 +78,24 @@ struct RenderCommand: Command {
       seconds: (ContinuousClock.now - start) / .seconds(1), residentPeak: peakResidentByteCount())
     let text = wantsJSON ? report.json.text + "\n" : report.text
     if output == nil { Console.error(text) } else { try Lifecards.write(text) }
+  }
+
+  /// Composes, and has the recorder know what that would have generated with other budgets: another budget has another plan, so
+  /// the requests alone would say nothing about it.
+  private func record(
+    on recorder: TraceRecorder, _ file: OpenRasterFile, _ compose: () throws -> RenderAccount
+  ) throws -> RenderAccount {
+    var account: RenderAccount?
+    try recorder.planned {
+      let done = try compose()
+      account = done
+      return try file.outlooks(done, options: options).map {
+        BudgetPlan(
+          budget: $0.budget, generations: $0.generationCount, generatedBytes: $0.generatedByteCount,
+          nanoseconds: $0.nanoseconds)
+      }
+    }
+    return account!
   }
 }
 

@@ -22,7 +22,7 @@ struct TraceInput {
     if file.droppedHits > 0 {
       Console.error("memchunk: \(printable(path)): \(file.droppedHits) hits could not be recorded and are missing\n")
     }
-    guard !file.trace.requests.isEmpty else { throw TraceError.empty(file: path) }
+    guard !file.trace.requests.isEmpty || !file.trace.plannedWork.isEmpty else { throw TraceError.empty(file: path) }
     return file
   }
 
@@ -36,6 +36,11 @@ struct TraceInput {
   static func budget(_ given: Int?, _ file: TraceFile) throws(UsageError) -> Int {
     guard let budget = given ?? file.budget else {
       throw UsageError("the trace does not say its budget; give one with --budget")
+    }
+    guard budget >= file.trace.leastBudget else {
+      throw UsageError(
+        "with \(megabytes(budget)) what was recorded cannot be done; it needs \(megabytesAtLeast(file.trace.leastBudget))"
+      )
     }
     return budget
   }
