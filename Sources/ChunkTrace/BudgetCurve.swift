@@ -91,8 +91,8 @@ extension BudgetCurve.Point {
 
   fileprivate mutating func add(_ plan: BudgetPlan) {
     misses += plan.generations
-    missedBytes += plan.generatedBytes
-    missedCost += plan.nanoseconds
+    missedBytes = missedBytes.addingOrMost(plan.generatedBytes)
+    missedCost = missedCost.addingOrMost(plan.nanoseconds)
   }
 
   fileprivate mutating func take(_ other: BudgetCurve.Point) {

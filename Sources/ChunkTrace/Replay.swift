@@ -63,9 +63,9 @@ extension Trace {
     let planned = planned(for: budget)
     result.requests += planned.generations
     result.misses += planned.generations
-    result.requestedBytes += planned.generatedBytes
-    result.missedBytes += planned.generatedBytes
-    result.missedCost += planned.nanoseconds
+    result.requestedBytes = result.requestedBytes.addingOrMost(planned.generatedBytes)
+    result.missedBytes = result.missedBytes.addingOrMost(planned.generatedBytes)
+    result.missedCost = result.missedCost.addingOrMost(planned.nanoseconds)
     return result
   }
 

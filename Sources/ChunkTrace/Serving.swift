@@ -110,10 +110,10 @@ private struct Service<Served: Replayer> {
     var result = ReplayResult()
     for (index, object) in objects.enumerated() {
       result.requests += Int(uses[index])
-      result.requestedBytes += object.size * Int(uses[index])
+      result.requestedBytes = result.requestedBytes.addingOrMost(object.size.timesOrMost(Int(uses[index])))
       result.misses += Int(misses[index])
-      result.missedBytes += object.size * Int(misses[index])
-      result.missedCost += object.cost * UInt64(misses[index])
+      result.missedBytes = result.missedBytes.addingOrMost(object.size.timesOrMost(Int(misses[index])))
+      result.missedCost = result.missedCost.addingOrMost(object.cost.timesOrMost(UInt64(misses[index])))
     }
     result.missesOfObjects = misses
     return result

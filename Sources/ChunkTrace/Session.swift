@@ -35,7 +35,7 @@ package struct Session: Sendable {
   package struct Memory: Sendable {
     package var time: UInt64
     package var bytes: [Int]
-    package var total: Int { bytes.reduce(0, +) }
+    package var total: Int { bytes.reduce(0) { $0.addingOrMost($1) } }
   }
 
   /// A limit from a time on.
@@ -102,7 +102,7 @@ package struct Session: Sendable {
       let index = index(of: number)
       chunks[index].uses += isPrefetch ? 0 : 1
       chunks[index].generations += 1
-      chunks[index].cost &+= cost
+      chunks[index].cost = chunks[index].cost.addingOrMost(cost)
       let took = min(time, cost / 1_000)
       chunks[index].generating.append(Span(start: time - took, end: time))
       becomeReady(index, size, at: time)
@@ -154,7 +154,7 @@ package struct Session: Sendable {
   private mutating func addMemory(_ bytes: Int, _ group: Int, at time: UInt64) {
     var next = memory[memory.count - 1]
     next.bytes += [Int](repeating: 0, count: groups.count - next.bytes.count)
-    next.bytes[group] += bytes
+    next.bytes[group] = next.bytes[group].addingOrMost(bytes)
     if next.time == time {
       memory[memory.count - 1] = next
     } else {

@@ -87,12 +87,44 @@ public struct Trace: Sendable {
   }
 
   /// Bytes of all objects together: with this budget, each is generated once.
-  public var footprint: Int { objects.reduce(0) { $0 + $1.size } }
+  public var footprint: Int { objects.reduce(0) { $0.addingOrMost($1.size) } }
+
+  /// Whether sums of sizes and of costs, which replays make, can be counted: not so in files that somebody made up. O(requests).
+  ///
+  /// With needs, a request may lead to many more, which `ReplayResult` thinks of.
+  var isCountable: Bool {
+    var (bytes, cost, generations) = (footprint, UInt64(0), 0)
+    for object in objects { cost = cost.addingOrMost(object.cost) }
+    for request in requests {
+      bytes = bytes.addingOrMost(objects[Int(request)].size)
+      cost = cost.addingOrMost(objects[Int(request)].cost)
+    }
+    for plan in plannedWork.flatMap(\.plans) {
+      bytes = bytes.addingOrMost(plan.generatedBytes)
+      cost = cost.addingOrMost(plan.nanoseconds)
+      generations = generations.addingOrMost(plan.generations)
+    }
+    return bytes < 1 << 60 && cost < 1 << 60 && generations < 1 << 60
+  }
 
   /// The same requests with other costs, in nanoseconds. O(objects).
   public func withCosts(_ cost: (Object) -> UInt64) -> Trace {
     var trace = self
     for index in objects.indices { trace.objects[index].cost = cost(objects[index]) }
     return trace
+  }
+}
+
+extension FixedWidthInteger {
+  /// The sum, or the largest number where it is above that.
+  package func addingOrMost(_ other: Self) -> Self {
+    let (sum, isAbove) = addingReportingOverflow(other)
+    return isAbove ? .max : sum
+  }
+
+  /// The product, or the largest number where it is above that.
+  package func timesOrMost(_ other: Self) -> Self {
+    let (product, isAbove) = multipliedReportingOverflow(by: other)
+    return isAbove ? .max : product
   }
 }

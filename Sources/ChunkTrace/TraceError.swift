@@ -10,6 +10,8 @@ public enum TraceError: Error, Equatable, CustomStringConvertible {
   case empty(file: String)
   /// It was written by a later version of the format.
   case tooNew(file: String, version: Int)
+  /// Its sizes or costs add up to more than a number can hold.
+  case uncountable(file: String)
   /// It ends, or makes no sense, at a byte; what stands before can be read when asked for.
   case damaged(file: String, offset: Int, reason: String)
 
@@ -23,6 +25,7 @@ public enum TraceError: Error, Equatable, CustomStringConvertible {
     case .empty(let file): "\(file): is empty; nothing was recorded into it"
     case .tooNew(let file, let version):
       "\(file): has version \(version) of the format, and this program knows version \(TraceFormat.version); use a newer one"
+    case .uncountable(let file): "\(file): its sizes or costs add up to more than can be counted; somebody made them up"
     case .damaged(let file, let offset, let reason):
       "\(file): damaged at byte \(offset): \(reason); --salvage uses what stands before"
     }

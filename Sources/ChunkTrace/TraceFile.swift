@@ -47,6 +47,7 @@ public struct TraceFile: Sendable {
     } else {
       trace = try Trace(oracleGeneral: bytes, file: file, salvage: salvage)
     }
+    guard trace.isCountable else { throw .uncountable(file: file) }
   }
 
   private static func looksLikeText(_ bytes: [UInt8]) -> Bool {

@@ -91,7 +91,7 @@ extension Findings {
       ("objects", .integer(advice.objects)), ("footprintBytes", .integer(advice.footprint)),
       ("plannedGenerations", .integer(advice.plannedWork.reduce(0) { $0 + $1.plan(for: advice.budget).generations })),
       ("plannedWork", .array(advice.plannedWork.map { .array($0.plans.map { JSON.plan($0) }) })),
-      ("firstNanoseconds", .integer(Int(advice.firstCost))), ("boundNanoseconds", .integer(Int(advice.leastCost))),
+      ("firstNanoseconds", .nanoseconds(advice.firstCost)), ("boundNanoseconds", .nanoseconds(advice.leastCost)),
       ("savedByNextMegabyteNanoseconds", .integer(Int(advice.savedByNextMegabyte))),
       ("knee", advice.knee.map { JSON.point($0) } ?? .null),
       ("policies", .array(advice.policies.map { JSON.result(of: $0.policy, $0.result) })),
@@ -112,7 +112,7 @@ extension Findings {
           thrash.dearest.map { object, generations in
             .object([
               ("label", .string(name(object))), ("bytes", .integer(object.size)),
-              ("generations", .integer(generations)), ("nanoseconds", .integer(Int(object.cost))),
+              ("generations", .integer(generations)), ("nanoseconds", .nanoseconds(object.cost)),
             ])
           })
       ),

@@ -7,15 +7,18 @@ extension JSON {
     .object([
       ("policy", .string(policy.rawValue)), ("misses", .integer(result.misses)),
       ("missRatio", .number(result.missRatio)), ("missedBytes", .integer(result.missedBytes)),
-      ("byteMissRatio", .number(result.byteMissRatio)), ("missedNanoseconds", .integer(Int(result.missedCost))),
+      ("byteMissRatio", .number(result.byteMissRatio)), ("missedNanoseconds", .nanoseconds(result.missedCost)),
     ])
   }
+
+  /// A duration, or the longest that there is.
+  static func nanoseconds(_ count: UInt64) -> JSON { .integer(Int(clamping: count)) }
 
   /// What a program plans with one budget and those above it.
   static func plan(_ plan: BudgetPlan) -> JSON {
     .object([
       ("budgetBytes", .integer(plan.budget)), ("generations", .integer(plan.generations)),
-      ("generatedBytes", .integer(plan.generatedBytes)), ("nanoseconds", .integer(Int(plan.nanoseconds))),
+      ("generatedBytes", .integer(plan.generatedBytes)), ("nanoseconds", .nanoseconds(plan.nanoseconds)),
     ])
   }
 
@@ -23,7 +26,7 @@ extension JSON {
   package static func point(_ point: BudgetCurve.Point) -> JSON {
     .object([
       ("budgetBytes", .integer(point.budget)), ("misses", .integer(point.misses)),
-      ("missedBytes", .integer(point.missedBytes)), ("missedNanoseconds", .integer(Int(point.missedCost))),
+      ("missedBytes", .integer(point.missedBytes)), ("missedNanoseconds", .nanoseconds(point.missedCost)),
     ])
   }
 }

@@ -38,14 +38,14 @@ extension Findings {
     } else {
       let misses = trace.replay(.lru, budget: advice.budget).missesOfObjects
       rows = zip(trace.objects, misses).map { object, misses in
-        (name(object), object.size, Int(misses), object.cost * UInt64(misses))
+        (name(object), object.size, Int(misses), object.cost.timesOrMost(UInt64(misses)))
       }
     }
     rows.sort { $0.cost > $1.cost }
     return rows.prefix(50).filter { $0.generations > 0 }.map { row in
       .object([
         ("label", .string(row.label)), ("bytes", .integer(row.bytes)), ("generations", .integer(row.generations)),
-        ("nanoseconds", .integer(Int(row.cost))),
+        ("nanoseconds", .nanoseconds(row.cost)),
       ])
     }
   }

@@ -16,11 +16,12 @@ extension Session {
   func json(limits: PageLimits) -> JSON {
     let lanes = chunks.indices.sorted { (chunks[$0].cost, $1) > (chunks[$1].cost, $0) }.prefix(limits.lanes)
     let steps = steps(atMost: limits.steps)
+    let generating = chunks.reduce(UInt64(0)) { $0.addingOrMost($1.cost) }
     return .object([
       ("microseconds", .integer(Int(duration))), ("groups", .array(groups.map { .string($0) })),
       ("peakBytes", .integer(memory.map(\.total).max() ?? 0)),
       ("generations", .integer(chunks.reduce(0) { $0 + $1.generations })),
-      ("generatedNanoseconds", .integer(Int(chunks.reduce(0) { $0 + $1.cost }))),
+      ("generatedNanoseconds", .nanoseconds(generating)),
       ("memory", .array(steps.map { step in .array([.integer(Int(step.time))] + step.bytes.map { .integer($0) }) })),
       ("budgets", .array(budgets.map { .array([.integer(Int($0.time)), .integer($0.bytes)]) })),
       (
@@ -45,7 +46,7 @@ extension Session {
     return .object([
       ("label", .string(name(of: chunk, number))), ("group", .string(groups[chunk.group])),
       ("bytes", .integer(chunk.size)), ("uses", .integer(chunk.uses)), ("generations", .integer(chunk.generations)),
-      ("nanoseconds", .integer(Int(chunk.cost))), ("ready", spans(chunk.ready)),
+      ("nanoseconds", .nanoseconds(chunk.cost)), ("ready", spans(chunk.ready)),
       ("generating", spans(chunk.generating)), ("pinned", spans(chunk.pinned)), ("spansLeftOut", .integer(leftOut)),
     ])
   }
@@ -63,7 +64,7 @@ extension Session {
       }
     return .array([
       .integer(Int(event.time)), .string(what), .string(event.chunk.map { name(of: chunks[$0], $0 + 1) } ?? ""),
-      .integer(event.bytes), .integer(Int(event.cost)),
+      .integer(event.bytes), .nanoseconds(event.cost),
     ])
   }
 

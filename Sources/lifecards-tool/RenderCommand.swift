@@ -62,6 +62,8 @@ struct RenderCommand: Command {
     let start = ContinuousClock.now
     let file = try OpenRasterFile(input)
     let pool = ChunkPool(budget: .bytes(budget))
+    // What cannot be done must not cost an older trace.
+    if recording.isWanted { _ = try file.forecast(budget: budget, options: options) }
     let recorder = try recording.begin(of: pool)
     var progress = ProgressLine("composing")
     defer { progress.clear() }

@@ -1,7 +1,8 @@
-import ChunkTrace
 import MemChunks
 import TestSupport
 import Testing
+
+@testable import ChunkTrace
 
 /// Files that are damaged, cut off, empty or no traces at all.
 @Suite struct DamagedTraceTests {
@@ -48,6 +49,51 @@ import Testing
     #expect(file.damage != nil)
     #expect(whole.requests.starts(with: file.trace.requests))
     #expect(file.trace.requests.count > 0 || length > 0 && length < 65_000)
+  }
+
+  @Test("whatever stands in blocks with right checksums is used or refused", arguments: UInt64(1)...8)
+  func madeUp(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let pool = ChunkPool(budget: .bytes(30))
+    let inner = ValueChunk(in: pool, label: "inner", size: 10) { 0 }
+    let chunks = (0..<4).map { index in
+      ValueChunk(in: pool, label: "chunk", size: 10) {
+        try inner.ensureReady()
+        return index
+      }
+    }
+    let recorder = TraceRecorder(of: pool)
+    for step in 0..<40 { try chunks[step * step % 4].ensureReady() }
+    recorder.planned { [BudgetPlan(budget: 10, generations: 3, generatedBytes: 30, nanoseconds: 100)] }
+    let payload = recorder.finish().dropFirst(16).dropLast(8)
+    for _ in 0..<300 {
+      var block = TraceFormat.emptyBlock + payload
+      for _ in 0..<Int.random(in: 1...8, using: &random) {
+        let place = Int.random(in: 8..<block.count, using: &random)
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: block[place] = UInt8.random(in: 0...255, using: &random)
+        case 1: block[place] |= 0x80
+        case 2:
+          block.insert(
+            contentsOf: Array(repeating: 0xff, count: Int.random(in: 1...8, using: &random)) + [0x7f], at: place)
+        default: block.remove(at: place)
+        }
+      }
+      TraceFormat.close(&block)
+      let bytes = TraceFormat.magic + [UInt8(TraceFormat.version)] + block + TraceFormat.endMark
+      guard let file = try? read(bytes, salvage: true) else { continue }
+      let advice = Advice(file.trace, budget: max(30, file.trace.leastBudget))
+      #expect(advice.policies.count == ReplayPolicy.allCases.count - 1)
+      #expect(try Session(bytes: bytes, file: "x.trace") != nil)
+    }
+  }
+
+  @Test func sumsThatCannotBeCountedAreRefused() throws {
+    let row = "1,1125899906842624,1\n"
+    let text = "id,size,cost_us\n" + String(repeating: row, count: 900)
+    #expect(try read(Array(text.utf8)).trace.requests.count == 900)
+    let more = text + String(repeating: row, count: 200)
+    #expect(throws: TraceError.uncountable(file: "x.trace")) { try self.read(Array(more.utf8)) }
   }
 
   @Test("any byte that is another is noticed, or changes nothing", arguments: UInt64(1)...3)

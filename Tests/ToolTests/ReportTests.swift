@@ -65,5 +65,8 @@ import Testing
     #expect(self.page(page).contains("data/layer0.png"))
     #expect(directory.fileNames == ["card.html", "card.ora", "card.png"])
     #expect(Program.run("render", document, picture, "--trace", document).code == 2)
+    // A budget that is too small leaves an older trace as it was.
+    #expect(Program.run("render", document, picture, "--trace", page, "--budget", "1KB").code == 1)
+    #expect(self.page(page).contains("data/layer0.png"))
   }
 }
