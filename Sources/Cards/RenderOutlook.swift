@@ -76,14 +76,20 @@ extension MemoryPlan {
       return plan != best
     }
     let steps = 64
-    var octave = budget
+    // Far above what is needed there is nothing to look at.
+    var start = min(budget, .max / 4)
+    while start / 2 > least {
+      guard try MemoryPlan(demand, budget: start / 2) == best else { break }
+      start /= 2
+    }
+    var octave = start
     while octave > least / 2 {
-      for step in 0..<steps { _ = try add(octave + octave * step / steps) }
+      for step in 0..<steps { _ = try add(octave + octave / steps * step) }
       octave /= 2
     }
-    octave = budget
+    octave = start
     while try add(octave) || octave <= least {
-      for step in 1..<steps { _ = try add(octave + octave * step / steps) }
+      for step in 1..<steps { _ = try add(octave + octave / steps * step) }
       octave *= 2
     }
     var rising = plans.sorted { $0.key < $1.key }.map { (budget: $0.key, plan: $0.value) }
