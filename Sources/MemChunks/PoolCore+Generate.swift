@@ -95,7 +95,7 @@ extension PoolCore {
     let request = generation.work.request
     let (grant, freed, error) = locked { _ -> (Grant?, [Victim], ChunkError?) in
       let need = RoomNeed(bytes: more, group: chunk.group.index)
-      let room = self.room(for: [need], request, thread: mc_thread_current(), mayFreeLate: false)
+      let room = self.room(for: .one(need), request, thread: mc_thread_current(), mayFreeLate: false)
       let limit = min(self.ledger.budget, self.ledger.limit(of: chunk.group.index))
       if size > limit {
         let group = limit < self.ledger.budget ? chunk.group.label : nil
@@ -143,8 +143,8 @@ extension PoolCore {
     // What the last product's end was to be noticed for is over.
     chunk.word.bitwiseAnd(~(ChunkWord.parked | ChunkWord.parkedByScope), ordering: .acquiringAndReleasing)
     let joiners = generation.joiners.requests
-    hold(request, [generation.work.indices[generation.index]])
-    for joiner in joiners where joiner.chunks.count == 1 { hold(joiner, [0]) }
+    hold(request, CollectionOfOne(generation.work.indices[generation.index]))
+    for joiner in joiners where joiner.chunks.count == 1 { hold(joiner, CollectionOfOne(0)) }
     chunk.word.bitwiseOr(ChunkWord.ready, ordering: .acquiringAndReleasing)
     if generation.departs {
       ledger.markDeparting(slot)

@@ -7,14 +7,15 @@ extension MemChunk {
   @usableFromInline
   @discardableResult
   final func obtain(_ purpose: Request.Purpose, _ limit: Duration?) throws(ChunkError) -> Int {
-    try core.obtain([self], purpose, limit).lanes[0]
+    try core.obtain(.one(self), purpose, limit).lanes[0]
   }
 }
 
 extension PoolCore {
   /// Makes chunks ready for the calling thread, all or none, and holds them if `purpose` says so.
   @discardableResult
-  func obtain(_ chunks: [MemChunk], _ purpose: Request.Purpose, _ limit: Duration? = nil) throws(ChunkError) -> Request
+  func obtain(_ chunks: Few<MemChunk>, _ purpose: Request.Purpose, _ limit: Duration? = nil) throws(ChunkError)
+    -> Request
   {
     if isForked { throw ChunkError.poolClosed(label: chunks.first?.label ?? "", afterFork: true) }
     let thread = mc_thread_current()!
@@ -75,7 +76,7 @@ extension PoolCore {
     if isClosed { return .failed(.poolClosed(label: request.label, afterFork: false)) }
     if let ring = request.ring { return .failed(ring) }
     if hasQueuedFrees(for: request.thread) { return .drain }
-    var missing: [Int] = []
+    var missing = Few<Int>()
     for (index, chunk) in request.chunks.enumerated() {
       chunk.relieveWord()
       switch stand(of: chunk) {
@@ -97,7 +98,7 @@ extension PoolCore {
     return requestRoom(for: missing, request, &after)
   }
 
-  private func requestRoom(for missing: [Int], _ request: Request, _ after: inout Aftermath) -> Request.Step {
+  private func requestRoom(for missing: Few<Int>, _ request: Request, _ after: inout Aftermath) -> Request.Step {
     if mustWaitForTurn(request) {
       guard request.context.isInsideFree else {
         let bytes = missing.reduce(0) { min($0 + request.quotes[$1].reservation, ByteCount.most) }
@@ -111,11 +112,10 @@ extension PoolCore {
     }
     var room = room(for: needs, request, thread: request.thread, mayFreeLate: mayWaitForLateFrees(request))
     // Those of several that are ready already must not be freed for the others.
-    var absent = missing[...]
-    let present = request.chunks.indices.filter { index in
-      guard index == absent.first else { return true }
-      absent.removeFirst()
-      return false
+    var present = Few<Int>()
+    var absent = 0
+    for index in request.chunks.indices {
+      if absent < missing.count, missing[absent] == index { absent += 1 } else { present.append(index) }
     }
     hold(request, present)
     room.present = present.map { index in
@@ -157,7 +157,7 @@ extension PoolCore {
   }
 
   /// What is asked of the ledger on behalf of a request.
-  func room(for needs: [RoomNeed], _ request: Request, thread: Thread?, mayFreeLate: Bool) -> RoomRequest {
+  func room(for needs: Few<RoomNeed>, _ request: Request, thread: Thread?, mayFreeLate: Bool) -> RoomRequest {
     var room = RoomRequest(
       needs, protectedSince: min(frames.protectedSince, request.sparesUsesSince),
       thread: thread?.number ?? BoundThread.any, mayFreeLate: mayFreeLate, isBestEffort: request.purpose == .prefetch)

@@ -6,10 +6,10 @@ final class Work: @unchecked Sendable {
   let request: Request
   let grant: Grant
   /// Which of the request's chunks are to be generated.
-  let indices: [Int]
+  let indices: Few<Int>
   // Guarded by the pool's lock, as the books are, and unchecked for the same reason.
   @exclusivity(unchecked) var victims: [Victim]
-  @exclusivity(unchecked) var generations: [Generation] = []
+  @exclusivity(unchecked) var generations = Few<Generation>()
   /// Why it has failed, if it has.
   var failure: ChunkError?
   /// The first of its generations that its thread has not come to yet.
@@ -22,7 +22,7 @@ final class Work: @unchecked Sendable {
   /// In how many activities of its thread it is done.
   var depth: UInt32
 
-  init(_ request: Request, _ grant: Grant, indices: [Int], victims: [Victim]) {
+  init(_ request: Request, _ grant: Grant, indices: Few<Int>, victims: [Victim]) {
     self.request = request
     self.grant = grant
     self.indices = indices
