@@ -180,11 +180,12 @@ extension Ledger {
 
   /// Pages to give back to the system, so that what is free but resident fits beside what is
   /// counted. The caller must do so before it lets go of its lock, as the last thing of each step.
-  package mutating func pagesToGiveBack() -> [PageRun] {
-    let excess = counted - budget
-    var pages: [PageRun] = []
-    if excess > 0, arena.warmBytes > pledged {
-      pages = arena.giveBack(bytes: min(excess, arena.warmBytes - pledged))
+  package mutating func pagesToGiveBack() -> Few<PageRun> {
+    var counted = counted
+    var pages = Few<PageRun>()
+    if counted > budget, arena.warmBytes > pledged {
+      pages = arena.giveBack(bytes: min(counted - budget, arena.warmBytes - pledged))
+      counted = self.counted
     }
     // Not earlier: room is taken first and pages are given back for it afterwards, which nobody sees.
     peak = max(peak, counted)
