@@ -59,8 +59,8 @@ public enum Few<Element> {
 
   /// Adds elements at the end.
   @inlinable
-  public mutating func append(contentsOf elements: some Sequence<Element>) {
-    for element in elements { append(element) }
+  public static func += (few: inout Few, elements: some Sequence<Element>) {
+    for element in elements { few.append(element) }
   }
 
   /// The elements, each transformed.

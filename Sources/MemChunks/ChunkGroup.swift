@@ -206,7 +206,7 @@ extension PoolCore {
       if let wake = groups[index].wake { late.wake = wake }
       return late
     }
-    return .late([late])
+    return .late(late)
   }
 
   /// A thread that sleeps in a request of its own gets up to free what was queued for it.

@@ -19,8 +19,9 @@ extension PoolCore {
     for joiner in generation.joiners.requests { restep(joiner, &after) }
   }
 
-  /// Generates what the calling thread has begun. A failure is written down in the generation and its work.
-  func generate(_ generation: Generation) {
+  /// Generates what the calling thread has begun, and does what follows, under the same lock in which it is over. A failure
+  /// is written down in the generation and its work.
+  func generate<R>(_ generation: Generation, _ next: (inout Aftermath) -> R) -> R {
     let chunk = generation.chunk
     let quote = generation.work.request.quotes[generation.work.indices[generation.index]]
     let began = time()
@@ -35,10 +36,21 @@ extension PoolCore {
       }
     } catch {
       let failure = Self.failure(of: chunk, error)
-      locked { self.fail(generation, failure, productOf: nil, &$0) }
-      return
+      return locked { after in
+        self.fail(generation, failure, productOf: nil, &after)
+        return next(&after)
+      }
     }
-    settle(generation, size: size, quote, cost)
+    if size < 0 || size > quote.reservation, let failure = enlarge(generation, to: size, quote) {
+      return locked { after in
+        self.fail(generation, self.isClosed ? self.closed(for: generation) : failure, productOf: size, &after)
+        return next(&after)
+      }
+    }
+    return locked { after in
+      self.settle(generation, size: size, cost, &after)
+      return next(&after)
+    }
   }
 
   /// Errors that concern the whole chain of generations pass through as they are; others are wrapped with the label.
@@ -52,33 +64,28 @@ extension PoolCore {
     return .generationFailed(label: chunk.label, underlying: error)
   }
 
-  /// The product is there: counts it at its true size, or frees it again if that does not fit.
-  private func settle(_ generation: Generation, size: Int, _ quote: ChunkQuote, _ cost: UInt64) {
-    let chunk = generation.chunk
-    var problem: ChunkError?
-    if size < 0 || size > ByteCount.most {
-      problem = .invalidSize(label: chunk.label, size: size)
-    } else if size > quote.reservation {
-      problem = grow(generation, by: size - quote.reservation, to: size)
-    }
-    locked { after in
-      if self.isClosed { problem = .poolClosed(label: chunk.label, afterFork: false) }
-      let counted = min(max(0, size), self.ledger.size(of: Slot(Int(chunk.books[generation.lane]))))
-      if let problem {
-        self.fail(generation, problem, productOf: counted, &after)
-      } else if generation.outdated == .byOthers {
-        self.dismiss(generation, counted, &after)
-        for joiner in generation.joiners.requests { self.restep(joiner, &after) }
-      } else {
-        self.admit(generation, size, cost, &after)
-      }
+  /// The product is there, and there is room for it: counts it at its true size, if anybody can still want it.
+  private func settle(_ generation: Generation, size: Int, _ cost: UInt64, _ after: inout Aftermath) {
+    if isClosed {
+      fail(generation, closed(for: generation), productOf: size, &after)
+    } else if generation.outdated == .byOthers {
+      dismiss(generation, size, &after)
+      for joiner in generation.joiners.requests { restep(joiner, &after) }
+    } else {
+      admit(generation, size, cost, &after)
     }
   }
 
-  /// Frees a product that nobody will see: it never becomes ready, and stays counted until it is gone.
+  private func closed(for generation: Generation) -> ChunkError {
+    .poolClosed(label: generation.chunk.label, afterFork: false)
+  }
+
+  /// Frees a product that nobody will see: it never becomes ready, and stays counted until it is gone, at no more than was
+  /// reserved.
   private func dismiss(_ generation: Generation, _ size: Int, _ after: inout Aftermath) {
     let chunk = generation.chunk
     let slot = Slot(Int(chunk.books[generation.lane]))
+    let size = min(max(0, size), ledger.size(of: slot))
     close(generation)
     noteFailure(of: chunk)
     ledger.settle(slot, size: size, use: table.use(of: slot))
@@ -89,9 +96,12 @@ extension PoolCore {
     after.victims.append(Victim(chunk: chunk, slot: slot, lane: generation.lane, reason: .invalidated))
   }
 
-  /// The product came out larger than was reserved: makes room for the rest, without waiting.
-  private func grow(_ generation: Generation, by more: Int, to size: Int) -> ChunkError? {
+  /// The product came out larger than was reserved: makes room for the rest, without waiting. Why it cannot be kept, if
+  /// there is none, or if its size is no size.
+  private func enlarge(_ generation: Generation, to size: Int, _ quote: ChunkQuote) -> ChunkError? {
     let chunk = generation.chunk
+    guard size >= 0, size <= ByteCount.most else { return .invalidSize(label: chunk.label, size: size) }
+    let more = size - quote.reservation
     let request = generation.work.request
     let (grant, freed, error) = locked { _ -> (Grant?, [Victim], ChunkError?) in
       let need = RoomNeed(bytes: more, group: chunk.group.index)
@@ -183,8 +193,8 @@ extension PoolCore {
     _ generation: Generation, _ error: ChunkError, productOf size: Int?, _ after: inout Aftermath
   ) {
     let work = generation.work
-    work.failure = error
-    generation.failure = error
+    work.failure = .failed(error)
+    generation.failure = work.failure
     tallies.failures += 1
     for joiner in generation.joiners.requests { deliver(.failed(error), to: joiner, &after) }
     note(failed: generation.chunk, error, &after)

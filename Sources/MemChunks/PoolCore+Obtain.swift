@@ -19,7 +19,6 @@ extension PoolCore {
   {
     if isForked { throw ChunkError.poolClosed(label: chunks.first?.label ?? "", afterFork: true) }
     let thread = mc_thread_current()!
-    freeQueuedHere(thread)
     let request = Request(chunks, purpose, thread: thread, deadline: limit.map { deadline(in: $0) })
     try drive(request)
     return request
@@ -40,8 +39,8 @@ extension PoolCore {
         step = locked { self.step(request, &$0) }
       case .work(let work): step = run(work)
       case .workAhead(let generation):
-        generate(generation)
-        step = locked { generation.failure.map { .failed($0) } ?? self.step(request, &$0) }
+        generate(generation) { _ in }
+        step = locked { generation.failure ?? self.step(request, &$0) }
       case .drain:
         freeQueuedHere(request.thread!)
         step = locked { self.step(request, &$0) }
@@ -72,10 +71,10 @@ extension PoolCore {
   }
 
   private func decide(_ request: Request, _ after: inout Aftermath) -> Request.Step {
+    if hasQueuedFrees(for: request.thread) { return .drain }
     if request.isAbandoned { return .failed(.cancelled(label: request.label, atDeadline: false)) }
     if isClosed { return .failed(.poolClosed(label: request.label, afterFork: false)) }
     if let ring = request.ring { return .failed(ring) }
-    if hasQueuedFrees(for: request.thread) { return .drain }
     var missing = Few<Int>()
     for (index, chunk) in request.chunks.enumerated() {
       chunk.relieveWord()

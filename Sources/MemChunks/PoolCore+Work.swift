@@ -6,68 +6,79 @@ import Synchronization
 extension PoolCore {
   /// Frees the victims, takes the room, generates what is to be generated.
   func run(_ work: Work) -> Request.Step {
-    let request = work.request
     let frees = work.victims.map { (victim: $0, outcome: runFree($0)) }
     work.victims = []
-    let (first, instead) = locked { after -> (Generation?, Request.Step) in
+    var turn = locked { after in
       for free in frees { self.finishFree(free.victim, free.outcome, &after) }
-      self.ledger.release(work.grant)
-      if self.isClosed {
-        self.giveUp(work, &after)
-        return (nil, .failed(.poolClosed(label: request.label, afterFork: false)))
-      }
-      if request.isAbandoned, work.generations.allSatisfy({ $0.joiners.isEmpty }) {
-        // Cancelled before it began, and nobody else came: the work is saved.
-        self.giveUp(work, &after)
-        return (nil, .failed(.cancelled(label: request.label, atDeadline: false)))
-      }
-      // A victim may have handed back its bytes late; then the room is not there yet, and somebody else may have it.
-      guard self.ledger.canPlace(work.grant) else {
-        self.giveUp(work, &after)
-        return (nil, self.step(request, &after))
-      }
-      guard self.place(work) else {
-        self.giveUp(work, &after)
-        let bytes = work.grant.needs.reduce(0) { $0 + $1.bytes }
-        return (nil, .failed(.noRoom(self.numbers(request, bytes, .addressSpace))))
-      }
-      let first = self.beginNext(of: work)
-      self.offer(work, &after)
-      self.serve(&after)
-      return (first, .ready)
-    }
-    guard var next = first else { return instead }
-    while true {
-      generate(next)
-      guard let further = lock.withLock({ beginNext(of: work) }) else { break }
-      next = further
+      return self.firstTurn(of: work, &after)
     }
     while true {
-      switch locked({ self.waitOrConclude(work, &$0) }) {
-      case .concluded(let step): return step
+      switch turn {
+      case .makes(let generation): turn = generate(generation) { self.nextTurn(of: work, &$0) }
+      case .looks: turn = locked { self.nextTurn(of: work, &$0) }
       case .sleeps(let parker):
         let thread = mc_thread_current()!
         willSleep(thread, isGenerating: true)
         _ = parker.sleep(atMost: nil)
         Self.workerWoke(thread)
+        turn = .looks
+      case .concluded(let step): return step
       }
     }
   }
 
-  private enum Conclusion {
-    case concluded(Request.Step)
+  /// What the thread of a work does next.
+  private enum Turn {
+    case makes(Generation)
+    /// Looks again, with the lock open in between.
+    case looks
     case sleeps(Parker)
+    case concluded(Request.Step)
   }
 
-  /// Its own thread has nothing left to make: it waits until others have made what they took over of the work.
+  /// The victims are gone: takes the room, and begins.
+  private func firstTurn(of work: Work, _ after: inout Aftermath) -> Turn {
+    let request = work.request
+    ledger.release(work.grant)
+    if isClosed {
+      giveUp(work, &after)
+      return .concluded(.failed(.poolClosed(label: request.label, afterFork: false)))
+    }
+    if request.isAbandoned, work.generations.allSatisfy({ $0.joiners.isEmpty }) {
+      // Cancelled before it began, and nobody else came: the work is saved.
+      giveUp(work, &after)
+      return .concluded(.failed(.cancelled(label: request.label, atDeadline: false)))
+    }
+    // A victim may have handed back its bytes late; then the room is not there yet, and somebody else may have it.
+    guard ledger.canPlace(work.grant) else {
+      giveUp(work, &after)
+      return .concluded(step(request, &after))
+    }
+    guard place(work) else {
+      giveUp(work, &after)
+      let bytes = work.grant.needs.reduce(0) { $0 + $1.bytes }
+      return .concluded(.failed(.noRoom(numbers(request, bytes, .addressSpace))))
+    }
+    let first = beginNext(of: work)
+    offer(work, &after)
+    serve(&after)
+    return first.map { .makes($0) } ?? .looks
+  }
+
+  /// When its own thread has nothing left to make, it waits until others have made what they took over of the work.
   ///
   /// No ring can close here: that the work's request waits for it was known to `Waits` from the moment it was taken over.
-  private func waitOrConclude(_ work: Work, _ after: inout Aftermath) -> Conclusion {
-    guard work.generations.contains(where: { $0.progress != .over }) else { return .concluded(conclude(work, &after)) }
-    let parker = Parker()
-    work.parker = parker
-    mc_thread_begin_waiting(mc_thread_current()!)
-    return .sleeps(parker)
+  private func nextTurn(of work: Work, _ after: inout Aftermath) -> Turn {
+    // Whatever the last product leads to is done before the next is begun, or the work ends.
+    guard after.isEmpty else { return .looks }
+    if let next = beginNext(of: work) { return .makes(next) }
+    if work.generations.contains(where: { $0.progress != .over }) {
+      let parker = Parker()
+      work.parker = parker
+      mc_thread_begin_waiting(mc_thread_current()!)
+      return .sleeps(parker)
+    }
+    return .concluded(conclude(work, &after))
   }
 
   /// What the request gets when nothing of its work is left to be made.
@@ -79,7 +90,7 @@ extension PoolCore {
     if !isReady { unholdAll(request, &after) }
     end(work, &after)
     if isReady { return .ready }
-    if let failure = work.failure { return .failed(failure) }
+    if let failure = work.failure { return failure }
     // Invalidated on the way, or its task was cancelled: looked at anew. Who invalidates may go on for ever, so this is
     // where a deadline ends it, and a prefetch, for which nobody waits, does not begin again.
     if isStale, request.purpose == .prefetch || request.isPastDeadline(time()) {

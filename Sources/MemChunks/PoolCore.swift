@@ -49,6 +49,8 @@ final class PoolCore: @unchecked Sendable {
   @exclusivity(unchecked) var lingering: [MemChunk] = []
   @exclusivity(unchecked) var companions: [any PoolCompanion] = []
   @exclusivity(unchecked) var isClosed = false
+  /// What the step under the lock leaves to be done. Empty when the lock is open.
+  @exclusivity(unchecked) private var aftermath = Aftermath()
 
   init(budget: Int, order: PoolOrder, time: @escaping @Sendable () -> UInt64) {
     mc_watch_forks()
@@ -85,24 +87,31 @@ final class PoolCore: @unchecked Sendable {
   /// Runs `body` under the lock, then does what it left to be done.
   func locked<R>(_ body: (inout Aftermath) -> R) -> R {
     requireOwnProcess()
-    var after = Aftermath()
     lock.lock()
-    let result = body(&after)
-    close(&after)
+    let result = body(&aftermath)
+    close()
     let sink = requests.sinkToFlush()
+    let after = takeAftermath()
     lock.unlock()
     sink?.flush()
-    if !after.isEmpty { finish(consume after) }
+    if let after { finish(after) }
     return result
   }
 
   /// The last step under the lock: whatever was decided, the count is within the budget before anybody sees it.
-  private func close(_ after: inout Aftermath) {
+  private func close() {
     giveBackPages()
     if !table.owed.isEmpty {
-      after.releases += table.owed
+      aftermath.releases += table.owed as [AnyObject]
       table.owed.removeAll()
     }
+  }
+
+  private func takeAftermath() -> Aftermath? {
+    if aftermath.isEmpty { return nil }
+    let after = aftermath
+    aftermath = Aftermath()
+    return after
   }
 
   func giveBackPages() {
@@ -140,19 +149,20 @@ extension PoolCore {
   ///
   /// Everything is freed before any other code of the user's runs, so that such code finds the room. It must not wait for
   /// more: the thread may be in the middle of a request, with room in its hands.
-  func finish(_ first: consuming Aftermath) {
+  func finish(_ first: Aftermath) {
     var rounds = [first]
     while true {
       let after = rounds[rounds.count - 1]
       for request in after.answered { request.answer() }
       let frees = after.victims.map { (victim: $0, outcome: runFree($0)) }
       if frees.isEmpty { break }
-      var next = Aftermath()
       lock.lock()
-      for free in frees { finishFree(free.victim, free.outcome, &next) }
-      serve(&next)
-      close(&next)
+      for free in frees { finishFree(free.victim, free.outcome, &aftermath) }
+      serve(&aftermath)
+      close()
+      let next = takeAftermath()
       lock.unlock()
+      guard let next else { break }
       rounds.append(next)
     }
     Activity.run(.telling, self, nil) { _ in

@@ -33,7 +33,8 @@ final class Request: @unchecked Sendable {
 
   enum Step {
     case ready
-    case failed(ChunkError)
+    /// Aside, so that a step is small: errors are large, and few.
+    indirect case failed(ChunkError)
     /// Ask the chunks for their sizes again: they changed.
     case quote
     /// Room is promised: free the victims, then generate.

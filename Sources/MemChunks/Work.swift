@@ -10,8 +10,8 @@ final class Work: @unchecked Sendable {
   // Guarded by the pool's lock, as the books are, and unchecked for the same reason.
   @exclusivity(unchecked) var victims: [Victim]
   @exclusivity(unchecked) var generations = Few<Generation>()
-  /// Why it has failed, if it has.
-  var failure: ChunkError?
+  /// What its request gets, if it has failed.
+  var failure: Request.Step?
   /// The first of its generations that its thread has not come to yet.
   @exclusivity(unchecked) var next = 0
   /// Wakes its thread, which has nothing left to make and waits for what others make of it.
@@ -37,7 +37,7 @@ final class Generation: @unchecked Sendable {
   let chunk: MemChunk
   let lane: Int
   /// The work it belongs to, and its number there. The work outlives it.
-  unowned let work: Work
+  unowned(unsafe) let work: Work
   let index: Int
 
   // Guarded by the pool's lock.
@@ -49,8 +49,8 @@ final class Generation: @unchecked Sendable {
   @exclusivity(unchecked) var outdated = Outdated.no
   /// Discarded while it ran: the product goes as soon as it is unused.
   var departs = false
-  /// Why it has failed, if it has.
-  var failure: ChunkError?
+  /// What those who need it get, if it has failed.
+  var failure: Request.Step?
 
   // Guarded by the lock on waits.
   /// The thread that makes it; nil until it is begun.
