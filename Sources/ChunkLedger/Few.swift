@@ -39,7 +39,7 @@ public enum Few<Element> {
 
   /// Adds an element at the end.
   @inlinable
-  public mutating func append(_ element: Element) {
+  public mutating func append(_ element: consuming Element) {
     switch self {
     case .none: self = .one(element)
     case .one(let first):

@@ -19,38 +19,43 @@ extension PoolCore {
     for joiner in generation.joiners.requests { restep(joiner, &after) }
   }
 
-  /// Generates what the calling thread has begun, and does what follows, under the same lock in which it is over. A failure
-  /// is written down in the generation and its work.
-  func generate<R>(_ generation: Generation, _ next: (inout Aftermath) -> R) -> R {
+  /// Generates what the calling thread has begun. A failure is written down in the generation and its work.
+  ///
+  /// - Parameter work: the thread's own work, if that is what it belongs to.
+  /// - Returns: what the thread does next in that work, decided under the same lock under which the generation ends.
+  @discardableResult
+  func generate(_ generation: Generation, for work: Work?) -> Turn {
     let chunk = generation.chunk
-    let quote = generation.work.request.quotes[generation.work.indices[generation.index]]
     let began = time()
     let size: Int
     var cost: UInt64 = 0
     do {
       size = try Activity.run(.generating, self, chunk) { record in
-        try chunk.generateProduct(in: generation.lane, quote)
+        try chunk.generateProduct(in: generation.lane, generation.quote)
         cost = ownTime(of: time() &- began, record)
         // Part of generating: whoever waits for the product waits for this answer, too.
-        return chunk.settledSize(quote)
+        return chunk.settledSize(generation.quote)
       }
     } catch {
       let failure = Self.failure(of: chunk, error)
-      return locked { after in
-        self.fail(generation, failure, productOf: nil, &after)
-        return next(&after)
-      }
+      enter()
+      fail(generation, failure, productOf: nil, &aftermath)
+      return leave(for: work)
     }
-    if size < 0 || size > quote.reservation, let failure = enlarge(generation, to: size, quote) {
-      return locked { after in
-        self.fail(generation, self.isClosed ? self.closed(for: generation) : failure, productOf: size, &after)
-        return next(&after)
-      }
+    if size < 0 || size > generation.quote.reservation, let failure = enlarge(generation, to: size) {
+      enter()
+      fail(generation, isClosed ? closed(for: generation) : failure, productOf: size, &aftermath)
+      return leave(for: work)
     }
-    return locked { after in
-      self.settle(generation, size: size, cost, &after)
-      return next(&after)
-    }
+    enter()
+    settle(generation, size: size, cost, &aftermath)
+    return leave(for: work)
+  }
+
+  private func leave(for work: Work?) -> Turn {
+    let turn = if let work { nextTurn(of: work, &aftermath) } else { Turn.looks }
+    leave()
+    return turn
   }
 
   /// Errors that concern the whole chain of generations pass through as they are; others are wrapped with the label.
@@ -98,10 +103,10 @@ extension PoolCore {
 
   /// The product came out larger than was reserved: makes room for the rest, without waiting. Why it cannot be kept, if
   /// there is none, or if its size is no size.
-  private func enlarge(_ generation: Generation, to size: Int, _ quote: ChunkQuote) -> ChunkError? {
+  private func enlarge(_ generation: Generation, to size: Int) -> ChunkError? {
     let chunk = generation.chunk
     guard size >= 0, size <= ByteCount.most else { return .invalidSize(label: chunk.label, size: size) }
-    let more = size - quote.reservation
+    let more = size - generation.quote.reservation
     let request = generation.work.request
     let (grant, freed, error) = locked { _ -> (Grant?, [Victim], ChunkError?) in
       let need = RoomNeed(bytes: more, group: chunk.group.index)
@@ -150,10 +155,13 @@ extension PoolCore {
     noteRequest(for: generation, size)
     ledger.settle(slot, size: size, use: table.use(of: slot))
 
-    // What the last product's end was to be noticed for is over.
-    chunk.word.bitwiseAnd(~(ChunkWord.parked | ChunkWord.parkedByScope), ordering: .acquiringAndReleasing)
-    let joiners = generation.joiners.requests
-    hold(request, CollectionOfOne(generation.work.indices[generation.index]))
+    // What the last product's end was to be noticed for is over. These are written under the lock only.
+    let over = ChunkWord.parked | ChunkWord.parkedByScope | (requests.isWatching ? 0 : ChunkWord.watched)
+    if chunk.word.load(ordering: .relaxed) & over != 0 {
+      chunk.word.bitwiseAnd(~over, ordering: .acquiringAndReleasing)
+    }
+    let joiners = generation.joiners.isEmpty ? [] : generation.joiners.requests
+    hold(request, CollectionOfOne(generation.index))
     for joiner in joiners where joiner.chunks.count == 1 { hold(joiner, CollectionOfOne(0)) }
     chunk.word.bitwiseOr(ChunkWord.ready, ordering: .acquiringAndReleasing)
     if generation.departs {

@@ -29,7 +29,9 @@ extension PoolCore {
   /// Goes from step to step until the chunks are ready or cannot be.
   func drive(_ request: Request) throws(ChunkError) {
     request.quoteSizes(self)
-    var step = locked { self.firstStep(request, &$0) }
+    enter()
+    var step = firstStep(request, &aftermath)
+    leave()
     while true {
       switch step {
       case .ready: return
@@ -39,7 +41,7 @@ extension PoolCore {
         step = locked { self.step(request, &$0) }
       case .work(let work): step = run(work)
       case .workAhead(let generation):
-        generate(generation) { _ in }
+        generate(generation, for: nil)
         step = locked { generation.failure ?? self.step(request, &$0) }
       case .drain:
         freeQueuedHere(request.thread!)
@@ -74,9 +76,10 @@ extension PoolCore {
     if hasQueuedFrees(for: request.thread) { return .drain }
     if request.isAbandoned { return .failed(.cancelled(label: request.label, atDeadline: false)) }
     if isClosed { return .failed(.poolClosed(label: request.label, afterFork: false)) }
-    if let ring = request.ring { return .failed(ring) }
+    if let ring = request.ring { return ring }
     var missing = Few<Int>()
-    for (index, chunk) in request.chunks.enumerated() {
+    for index in request.chunks.indices {
+      let chunk = request.chunks[index]
       chunk.relieveWord()
       switch stand(of: chunk) {
       case .ready: continue
@@ -131,11 +134,11 @@ extension PoolCore {
       unholdAll(request, &after)
       return waitOrRefuse(request, bytes: room.bytes, &after)
     case .granted(let grant):
-      let work = Work(request, grant, indices: missing, victims: victims(in: grant.victims, .room))
-      for (number, index) in missing.enumerated() {
+      let work = Work(request, grant, victims: victims(in: grant.victims, .room))
+      for index in missing {
         let chunk = request.chunks[index]
-        let generation = Generation(
-          chunk, lane: ChunkWord.currentLane(chunk.word.load(ordering: .relaxed)), work: work, index: number)
+        let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
+        let generation = Generation(chunk, lane: lane, request.quotes[index], work: work, index: index)
         chunk.books.generation = generation
         queue.mark(chunk)
         work.generations.append(generation)

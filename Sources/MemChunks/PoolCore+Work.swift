@@ -8,13 +8,13 @@ extension PoolCore {
   func run(_ work: Work) -> Request.Step {
     let frees = work.victims.map { (victim: $0, outcome: runFree($0)) }
     work.victims = []
-    var turn = locked { after in
-      for free in frees { self.finishFree(free.victim, free.outcome, &after) }
-      return self.firstTurn(of: work, &after)
-    }
+    enter()
+    for free in frees { finishFree(free.victim, free.outcome, &aftermath) }
+    var turn = firstTurn(of: work, &aftermath)
+    leave()
     while true {
       switch turn {
-      case .makes(let generation): turn = generate(generation) { self.nextTurn(of: work, &$0) }
+      case .makes(let generation): turn = generate(generation, for: work)
       case .looks: turn = locked { self.nextTurn(of: work, &$0) }
       case .sleeps(let parker):
         let thread = mc_thread_current()!
@@ -28,7 +28,7 @@ extension PoolCore {
   }
 
   /// What the thread of a work does next.
-  private enum Turn {
+  enum Turn {
     case makes(Generation)
     /// Looks again, with the lock open in between.
     case looks
@@ -60,7 +60,7 @@ extension PoolCore {
       return .concluded(.failed(.noRoom(numbers(request, bytes, .addressSpace))))
     }
     let first = beginNext(of: work)
-    offer(work, &after)
+    if work.generations.count > 1 { offer(work, &after) }
     serve(&after)
     return first.map { .makes($0) } ?? .looks
   }
@@ -68,7 +68,7 @@ extension PoolCore {
   /// When its own thread has nothing left to make, it waits until others have made what they took over of the work.
   ///
   /// No ring can close here: that the work's request waits for it was known to `Waits` from the moment it was taken over.
-  private func nextTurn(of work: Work, _ after: inout Aftermath) -> Turn {
+  func nextTurn(of work: Work, _ after: inout Aftermath) -> Turn {
     // Whatever the last product leads to is done before the next is begun, or the work ends.
     guard after.isEmpty else { return .looks }
     if let next = beginNext(of: work) { return .makes(next) }
@@ -103,8 +103,8 @@ extension PoolCore {
 
   /// Seats every chunk of a work. False when the arena cannot grow.
   private func place(_ work: Work) -> Bool {
-    for generation in work.generations {
-      let need = work.grant.needs[generation.index]
+    for number in work.generations.indices {
+      let (generation, need) = (work.generations[number], work.grant.needs[number])
       var slot = ledger.place(need)
       if slot == nil,
         arena.addPiece(atLeast: ledger.arena.pages(for: need.arenaBytes), budget: ledger.budget, &ledger.arena)
@@ -129,7 +129,7 @@ extension PoolCore {
   }
 
   private func end(_ work: Work, _ after: inout Aftermath) {
-    works.removeAll { $0 === work }
+    works.remove(at: works.lastIndex { $0 === work }!)
     serve(&after)
   }
 
@@ -139,23 +139,24 @@ extension PoolCore {
       let generation = work.generations[work.next]
       work.next += 1
       guard generation.progress == .placed else { continue }
-      begin(generation, mc_thread_current()!, depth: Activity.depth(of: mc_thread_current()!))
+      let thread = mc_thread_current()!
+      Waits.begin(generation, thread, depth: Activity.depth(of: thread))
+      noteBegin(of: generation, on: thread)
       return generation
     }
     return nil
   }
 
   /// From here on the thread makes it, and nobody else. Under the lock.
-  func begin(_ generation: Generation, _ thread: Thread, depth: UInt32) {
+  func noteBegin(of generation: Generation, on thread: Thread) {
     generation.progress = .begun
     noteBegin(of: generation.chunk, on: thread)
-    generation.isLent = Waits.begin(generation, thread, depth: depth)
   }
 
   /// Those inside generations who came while room was made for something may make it themselves now, and must: the work's
   /// own thread may need what they make before it comes to that.
   private func offer(_ work: Work, _ after: inout Aftermath) {
-    for generation in work.generations where generation.progress == .placed {
+    for generation in work.generations where generation.progress == .placed && !generation.joiners.isEmpty {
       for joiner in generation.joiners.requests where !joiner.context.generating.isEmpty { restep(joiner, &after) }
     }
   }

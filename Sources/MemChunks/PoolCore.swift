@@ -15,6 +15,8 @@ final class PoolCore: @unchecked Sendable {
   /// Monotonic nanoseconds. Measures costs, ages and deadlines; never the order of chunks.
   let time: @Sendable () -> UInt64
   private let forks: UInt32
+  /// Whether a group was ever bound to a thread: else nobody asks the lock which thread may free what.
+  let knowsBoundGroups = Atomic<Bool>(false)
   /// Gives back what the C library keeps. Tests put their own in its place, before anything is freed.
   @exclusivity(unchecked) var trimHeap: @Sendable () -> Void = { mc_trim_heap() }
 
@@ -50,7 +52,7 @@ final class PoolCore: @unchecked Sendable {
   @exclusivity(unchecked) var companions: [any PoolCompanion] = []
   @exclusivity(unchecked) var isClosed = false
   /// What the step under the lock leaves to be done. Empty when the lock is open.
-  @exclusivity(unchecked) private var aftermath = Aftermath()
+  @exclusivity(unchecked) var aftermath = Aftermath()
 
   init(budget: Int, order: PoolOrder, time: @escaping @Sendable () -> UInt64) {
     mc_watch_forks()
@@ -86,16 +88,26 @@ final class PoolCore: @unchecked Sendable {
 
   /// Runs `body` under the lock, then does what it left to be done.
   func locked<R>(_ body: (inout Aftermath) -> R) -> R {
+    enter()
+    let result = body(&aftermath)
+    leave()
+    return result
+  }
+
+  /// Takes the lock, as `locked` does. For steps of every miss, in which a closure costs references to what it captures.
+  func enter() {
     requireOwnProcess()
     lock.lock()
-    let result = body(&aftermath)
+  }
+
+  /// Lets go of the lock, and does what was left to be done.
+  func leave() {
     close()
     let sink = requests.sinkToFlush()
     let after = takeAftermath()
     lock.unlock()
     sink?.flush()
     if let after { finish(after) }
-    return result
   }
 
   /// The last step under the lock: whatever was decided, the count is within the budget before anybody sees it.
@@ -115,7 +127,8 @@ final class PoolCore: @unchecked Sendable {
   }
 
   func giveBackPages() {
-    arena.giveBack(ledger.pagesToGiveBack())
+    let excess = ledger.pagesToGiveBack()
+    if !excess.isEmpty { arena.giveBack(excess) }
     guard pagesToSpare > 0 else { return }
     let bytes = min(pagesToSpare * arena.pageSize, ledger.arena.warmBytes - ledger.pledged)
     if bytes > 0 { arena.giveBack(ledger.arena.giveBack(bytes: bytes)) }

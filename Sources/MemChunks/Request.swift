@@ -94,7 +94,7 @@ final class Request: @unchecked Sendable {
   @exclusivity(unchecked) var quotes = Few<ChunkQuote>()
   private(set) var timesQuoted = 0
   /// Why it cannot have the quotes: a chunk's `size` led back to itself.
-  var ring: ChunkError?
+  var ring: Step?
 
   // Guarded by the pool's lock, as the books are, and unchecked for the same reason.
   @exclusivity(unchecked) var lanes: Few<Int>
@@ -151,10 +151,11 @@ final class Request: @unchecked Sendable {
     quotes = .none
     timesQuoted += 1
     let thread = mc_thread_current()!
-    for (chunk, version) in zip(chunks, versions) {
-      if let labels = Activity.ring(measuring: chunk, thread) { return ring = .recursive(labels) }
+    for index in chunks.indices {
+      let chunk = chunks[index]
+      if let labels = Activity.ring(measuring: chunk, thread) { return ring = .failed(.recursive(labels)) }
       var quote = Activity.run(.measuring, core, chunk) { _ in chunk.quote() }
-      quote.version = version
+      quote.version = versions[index]
       quotes.append(quote)
     }
   }

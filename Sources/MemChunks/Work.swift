@@ -1,12 +1,11 @@
 import CMemChunks
 import ChunkLedger
+import Synchronization
 
 /// Room that was promised to a request, and what is to be made in it.
 final class Work: @unchecked Sendable {
   let request: Request
   let grant: Grant
-  /// Which of the request's chunks are to be generated.
-  let indices: Few<Int>
   // Guarded by the pool's lock, as the books are, and unchecked for the same reason.
   @exclusivity(unchecked) var victims: [Victim]
   @exclusivity(unchecked) var generations = Few<Generation>()
@@ -22,10 +21,9 @@ final class Work: @unchecked Sendable {
   /// In how many activities of its thread it is done.
   var depth: UInt32
 
-  init(_ request: Request, _ grant: Grant, indices: Few<Int>, victims: [Victim]) {
+  init(_ request: Request, _ grant: Grant, victims: [Victim]) {
     self.request = request
     self.grant = grant
-    self.indices = indices
     self.victims = victims
     thread = request.thread
     depth = request.context.depth
@@ -36,8 +34,11 @@ final class Work: @unchecked Sendable {
 final class Generation: @unchecked Sendable {
   let chunk: MemChunk
   let lane: Int
-  /// The work it belongs to, and its number there. The work outlives it.
+  /// What the chunk said before room was made.
+  let quote: ChunkQuote
+  /// The work it belongs to, which outlives it: a work is kept until all of its generations are over.
   unowned(unsafe) let work: Work
+  /// Which of its request's chunks it makes.
   let index: Int
 
   // Guarded by the pool's lock.
@@ -52,10 +53,9 @@ final class Generation: @unchecked Sendable {
   /// What those who need it get, if it has failed.
   var failure: Request.Step?
 
-  // Guarded by the lock on waits.
-  /// The thread that makes it; nil until it is begun.
-  var maker: Thread?
-  /// In how many activities of its maker it is made.
+  /// The thread that makes it; nil until it is begun. Written once.
+  let maker = Atomic<Thread?>(nil)
+  /// In how many activities of its maker it is made. Written before the maker is, and read after it.
   var depth: UInt32 = 0
 
   enum Progress {
@@ -76,9 +76,10 @@ final class Generation: @unchecked Sendable {
     case byOthers
   }
 
-  init(_ chunk: MemChunk, lane: Int, work: Work, index: Int) {
+  init(_ chunk: MemChunk, lane: Int, _ quote: ChunkQuote, work: Work, index: Int) {
     self.chunk = chunk
     self.lane = lane
+    self.quote = quote
     self.work = work
     self.index = index
   }
