@@ -105,6 +105,7 @@ extension PoolCore {
   private func place(_ work: Work) -> Bool {
     for number in work.generations.indices {
       let (generation, need) = (work.generations[number], work.grant.needs[number])
+      let warm = ledger.arena.warmBytes
       var slot = ledger.place(need)
       if slot == nil,
         arena.addPiece(atLeast: ledger.arena.pages(for: need.arenaBytes), budget: ledger.budget, &ledger.arena)
@@ -116,7 +117,10 @@ extension PoolCore {
       generation.progress = .placed
       chunk.books[generation.lane] = Int32(slot.index)
       table.seat(chunk, lane: generation.lane, in: slot)
-      if need.arenaBytes > 0 { chunk.place(arena.address(of: ledger.pages(of: slot)), in: generation.lane) }
+      if need.arenaBytes > 0 {
+        let isFresh = warm - ledger.arena.warmBytes < need.arenaBytes
+        chunk.place(arena.address(of: ledger.pages(of: slot)), isFresh: isFresh, in: generation.lane)
+      }
     }
     return true
   }
