@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CMemChunks.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -95,6 +96,17 @@ void mc_discard_pages(void *base, size_t bytes) {
   mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 #else
   madvise(base, bytes, MADV_DONTNEED);
+#endif
+}
+
+void mc_populate_pages(void *base, size_t bytes) {
+#if defined(MADV_POPULATE_WRITE)
+  // Where it fails, the first writes do it.
+  int error = errno;
+  madvise(base, bytes, MADV_POPULATE_WRITE);
+  errno = error;
+#else
+  (void)base, (void)bytes;
 #endif
 }
 

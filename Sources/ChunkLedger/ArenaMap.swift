@@ -29,13 +29,19 @@ package struct ArenaMap {
 
   /// Pages below this have been in use at some time; what lies above is cold, and in no list.
   private(set) var frontier = 0
-  /// At a free run's first and last page its length, negative where it is cold; 0 at used pages. Inner pages say nothing.
-  private(set) var edge: [Int32] = []
-  private var next: [Int32] = []
-  private var previous: [Int32] = []
+  var marks: [Mark] = []
   /// The lists of cold runs, and then those of warm ones.
   private var heads: [Int32] = Array(repeating: -1, count: 2 * LengthClass.count)
   private var occupied = NumberSet(size: 2 * LengthClass.count)
+
+  /// What is kept of a page. Inner pages of a run say nothing.
+  struct Mark {
+    /// At a free run's first and last page its length, negative where it is cold; 0 at used pages.
+    var edge: Int32 = 0
+    /// At its first page, the runs beside it in its list.
+    var next: Int32 = -1
+    var previous: Int32 = -1
+  }
 
   package init(pageSize: Int) {
     self.pageSize = pageSize
@@ -81,16 +87,11 @@ package struct ArenaMap {
     return insert(run, .warm)
   }
 
-  /// Undoes the last step, if that was a `free` of `run` that returned `whole`.
-  package mutating func unfree(_ run: PageRun, in whole: PageRun) {
-    take(Place(run: run, hole: whole.start))
-  }
-
   /// Chooses warm pages to give back, of the longest runs first: few calls, and the short ones, which
   /// fill up soonest, stay warm. They are cold from now on.
-  package mutating func giveBack(bytes: Int) -> [PageRun] {
+  package mutating func giveBack(bytes: Int) -> Few<PageRun> {
     var wanted = min(pages(for: bytes), warmPages)
-    var given: [PageRun] = []
+    var given = Few<PageRun>()
     while wanted > 0, let longest = occupied.last(below: 2 * LengthClass.count) {
       let start = Int(heads[longest])
       let length = remove(at: start).count
@@ -135,9 +136,9 @@ extension ArenaMap {
     var left = looks
     while run >= 0, left > 0 {
       let start = Int(run)
-      let length = abs(edge[start])
-      if length >= count, best == nil || length < abs(edge[best!]) { best = start }
-      run = next[start]
+      let length = abs(marks[start].edge)
+      if length >= count, best == nil || length < abs(marks[best!].edge) { best = start }
+      run = marks[start].next
       left -= 1
     }
     return best
@@ -152,7 +153,7 @@ extension ArenaMap {
       var run = heads[longest]
       while run >= 0, left > 0 {
         if let place = place(around: Int(run), count) { return place }
-        run = next[Int(run)]
+        run = marks[Int(run)].next
         left -= 1
       }
     }
@@ -162,9 +163,9 @@ extension ArenaMap {
   /// Behind the start of a run if that is long enough, else as far before it as must be.
   private func place(around start: Int, _ count: Int) -> Place? {
     var end = start
-    while end < frontier, edge[end] != 0, end - start < count { end += Int(abs(edge[end])) }
+    while end < frontier, marks[end].edge != 0, end - start < count { end += Int(abs(marks[end].edge)) }
     var first = start
-    while first > 0, edge[first - 1] != 0, end - first < count { first -= Int(abs(edge[first - 1])) }
+    while first > 0, marks[first - 1].edge != 0, end - first < count { first -= Int(abs(marks[first - 1].edge)) }
     guard end - first >= count else { return nil }
     return Place(run: PageRun(start: min(start, end - count), count: count), hole: first)
   }
@@ -172,7 +173,7 @@ extension ArenaMap {
   /// The free runs that end at the frontier, if some do, and fresh pages.
   private func placeAtFrontier(_ count: Int) -> Place? {
     var start = frontier
-    while start > 0, edge[start - 1] != 0, frontier - start < count { start -= Int(abs(edge[start - 1])) }
+    while start > 0, marks[start - 1].edge != 0, frontier - start < count { start -= Int(abs(marks[start - 1].edge)) }
     guard start + count <= capacity else { return nil }
     return Place(run: PageRun(start: start, count: count), hole: start)
   }
@@ -196,7 +197,7 @@ extension ArenaMap {
   private mutating func insert(_ run: PageRun, _ kind: Kind) -> PageRun {
     var whole = run
     if run.start > 0, isFree(run.start - 1, kind) {
-      whole.start -= Int(abs(edge[run.start - 1]))
+      whole.start -= Int(abs(marks[run.start - 1].edge))
       whole.count += remove(at: whole.start).count
     }
     if run.end < frontier, isFree(run.end, kind) { whole.count += remove(at: run.end).count }
@@ -205,16 +206,11 @@ extension ArenaMap {
   }
 
   /// Whether a page, the first or the last of its run, is free in this way.
-  private func isFree(_ page: Int, _ kind: Kind) -> Bool { kind == .warm ? edge[page] > 0 : edge[page] < 0 }
+  private func isFree(_ page: Int, _ kind: Kind) -> Bool { kind == .warm ? marks[page].edge > 0 : marks[page].edge < 0 }
 
   private mutating func grow(to end: Int) {
     guard end > frontier else { return }
-    let more = end - edge.count
-    if more > 0 {
-      edge += repeatElement(0, count: more)
-      next += repeatElement(-1, count: more)
-      previous += repeatElement(-1, count: more)
-    }
+    if end > marks.count { marks += repeatElement(Mark(), count: end - marks.count) }
     frontier = end
   }
 
@@ -223,28 +219,35 @@ extension ArenaMap {
   }
 
   private mutating func link(_ run: PageRun, _ kind: Kind) {
-    let length = Int32(kind == .warm ? run.count : -run.count)
-    edge[run.start] = length
-    edge[run.end - 1] = length
     if kind == .warm { warmPages += run.count }
     let list = Self.list(kind, run.count)
     let head = heads[list]
-    next[run.start] = head
-    previous[run.start] = -1
-    if head >= 0 { previous[Int(head)] = Int32(run.start) }
     heads[list] = Int32(run.start)
     occupied.insert(list)
+    // The array is asked once, and not at each step, whether it is shared.
+    marks.withUnsafeMutableBufferPointer { marks in
+      let length = Int32(kind == .warm ? run.count : -run.count)
+      marks[run.start] = Mark(edge: length, next: head, previous: -1)
+      marks[run.end - 1].edge = length
+      if head >= 0 { marks[Int(head)].previous = Int32(run.start) }
+    }
   }
 
   private mutating func remove(at start: Int) -> (count: Int, kind: Kind) {
-    let kind: Kind = edge[start] > 0 ? .warm : .cold
-    let count = Int(abs(edge[start]))
-    let list = Self.list(kind, count)
-    if previous[start] >= 0 { next[Int(previous[start])] = next[start] } else { heads[list] = next[start] }
-    if next[start] >= 0 { previous[Int(next[start])] = previous[start] }
-    if heads[list] < 0 { occupied.remove(list) }
-    edge[start] = 0
-    edge[start + count - 1] = 0
+    let mark = marks[start]
+    let kind: Kind = mark.edge > 0 ? .warm : .cold
+    let count = Int(abs(mark.edge))
+    marks.withUnsafeMutableBufferPointer { marks in
+      if mark.previous >= 0 { marks[Int(mark.previous)].next = mark.next }
+      if mark.next >= 0 { marks[Int(mark.next)].previous = mark.previous }
+      marks[start].edge = 0
+      marks[start + count - 1].edge = 0
+    }
+    if mark.previous < 0 {
+      let list = Self.list(kind, count)
+      heads[list] = mark.next
+      if mark.next < 0 { occupied.remove(list) }
+    }
     if kind == .warm { warmPages -= count }
     return (count, kind)
   }

@@ -8,36 +8,39 @@ extension Ledger {
   /// be the next to go anyway. None where pages can simply be added, nor beyond a victim that holds none, nor if to
   /// generate the victims again could take longer than the fresh pages would.
   ///
-  /// O(1) a victim beside the claim. What fits is tried on the map itself, and taken back.
+  /// O(1) a victim beside the claim. What would fit is tried on the map itself.
   mutating func claimAhead<Owner: LedgerOwner & ~Copyable>(
     for request: RoomRequest, _ look: inout Look, _ owner: inout Owner
   ) {
     let pages = request.needs.reduce(0) { max($0, arena.pages(for: $1.arenaBytes)) }
     guard freesAhead, pages > 0, !request.isBestEffort, !arena.hasWarmRun(pages: pages) else { return }
-    var tried: [(run: PageRun, whole: PageRun)] = []
-    for slot in look.claimed { tryFree(slot, &tried) }
+    // No run is long enough now, so one that is must come from what is tried.
+    var trial = FreeTrial()
+    var longest = 0
     // Beside all that is free and resident then, is there room for fresh pages?
-    let fixed = ready + reserved + freeing - look.claimed.reduce(0) { $0 + entries[$1.index].size }
-    let isTight = fixed + pledged + arena.warmBytes + request.bytes > budget
+    var counted = ready + reserved + freeing + pledged + arena.warmBytes + request.bytes
+    for slot in look.claimed {
+      let entry = entries[slot.index]
+      counted -= entry.size - entry.pages.count * arena.pageSize
+      longest = max(longest, tryFree(entry.pages, &trial))
+    }
+    let isTight = counted > budget
     let certain = look.claimed.count
-    var fits = arena.hasWarmRun(pages: pages)
     var price = UInt64(pages * arena.pageSize) * Self.clearingCost
-    while isTight, !fits, let slot = claimNext(&look, in: nil, &owner), entries[slot.index].pages.count > 0 {
+    while isTight, longest < pages, let slot = claimNext(&look, in: nil, &owner), entries[slot.index].pages.count > 0 {
       let cost = owner.use(of: slot).cost
       guard cost <= price else { break }
       price -= cost
-      tryFree(slot, &tried)
-      fits = arena.hasWarmRun(pages: pages)
+      longest = max(longest, tryFree(entries[slot.index].pages, &trial))
     }
-    for (run, whole) in tried.reversed() { arena.unfree(run, in: whole) }
-    guard !fits else { return }
+    arena.end(trial)
+    guard longest < pages else { return }
     while look.claimed.count > certain {
       takeBack(look.claimed.removeLast(), key: look.keys.removeLast(), &owner)
     }
   }
 
-  private mutating func tryFree(_ slot: Slot, _ tried: inout [(run: PageRun, whole: PageRun)]) {
-    let run = entries[slot.index].pages
-    if run.count > 0 { tried.append((run, arena.free(run))) }
+  private mutating func tryFree(_ pages: PageRun, _ trial: inout FreeTrial) -> Int {
+    pages.count > 0 ? arena.tryFree(pages, &trial) : 0
   }
 }

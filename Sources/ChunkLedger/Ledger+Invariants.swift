@@ -71,7 +71,7 @@ extension ArenaMap {
     var warm = 0
     var previous: Int32 = 0
     while page < frontier {
-      let edge = edge[page]
+      let edge = marks[page].edge
       let length = Int(abs(edge))
       guard length > 0 else {
         // A gap between two pieces counts as used here.
@@ -81,7 +81,7 @@ extension ArenaMap {
         continue
       }
       if previous.signum() == edge.signum() { return "two free runs of a kind touch" }
-      if page + length > frontier || self.edge[page + length - 1] != edge { return "a free run's edges differ" }
+      if page + length > frontier || marks[page + length - 1].edge != edge { return "a free run's edges differ" }
       if edge > 0 { warm += length }
       previous = edge
       page += length

@@ -15,10 +15,10 @@ package struct RoomNeed: Sendable {
 
 /// A request for room, for one chunk or for several at once.
 package struct RoomRequest: Sendable {
-  package var needs: [RoomNeed]
+  package var needs: Few<RoomNeed>
   /// What was asked for in the same request and is there already: it needs no room, but it counts towards the limits,
   /// since all must be there at once.
-  package var present: [RoomNeed] = []
+  package var present: Few<RoomNeed> = .none
   /// Chunks used after this stamp are protected: a frame is open since then.
   package var protectedSince: UInt64
   /// The number of the thread that asks; it may free the groups bound to it.
@@ -31,7 +31,7 @@ package struct RoomRequest: Sendable {
   package var spareRoom = 0
 
   package init(
-    _ needs: [RoomNeed], protectedSince: UInt64 = .max, thread: UInt = 0, mayFreeLate: Bool = true,
+    _ needs: Few<RoomNeed>, protectedSince: UInt64 = .max, thread: UInt = 0, mayFreeLate: Bool = true,
     isBestEffort: Bool = false
   ) {
     self.needs = needs
@@ -55,7 +55,7 @@ package struct RoomRequest: Sendable {
 
 /// Room that is promised: nobody else gets it, while the victims are freed outside the lock.
 package struct Grant: Sendable {
-  package let needs: [RoomNeed]
+  package let needs: Few<RoomNeed>
   /// In the order in which they were chosen; their slots are `freeing`.
   package let victims: [Slot]
   /// Part of `reserved` until the victims are gone.
@@ -180,11 +180,12 @@ extension Ledger {
 
   /// Pages to give back to the system, so that what is free but resident fits beside what is
   /// counted. The caller must do so before it lets go of its lock, as the last thing of each step.
-  package mutating func pagesToGiveBack() -> [PageRun] {
-    let excess = counted - budget
-    var pages: [PageRun] = []
-    if excess > 0, arena.warmBytes > pledged {
-      pages = arena.giveBack(bytes: min(excess, arena.warmBytes - pledged))
+  package mutating func pagesToGiveBack() -> Few<PageRun> {
+    var counted = counted
+    var pages = Few<PageRun>()
+    if counted > budget, arena.warmBytes > pledged {
+      pages = arena.giveBack(bytes: min(counted - budget, arena.warmBytes - pledged))
+      counted = self.counted
     }
     // Not earlier: room is taken first and pages are given back for it afterwards, which nobody sees.
     peak = max(peak, counted)
@@ -231,11 +232,11 @@ struct GroupShares {
     var held = 0
   }
 
-  var items: [Item]
+  var items: Few<Item>
 
   init(of request: RoomRequest, in ledger: borrowing Ledger<some EvictOrder>) {
     // One for each group, in the order of first mention. Requests name a handful of groups at most.
-    items = []
+    items = .none
     for need in request.needs {
       if let index = items.firstIndex(where: { $0.group == need.group }) {
         items[index].bytes += need.bytes

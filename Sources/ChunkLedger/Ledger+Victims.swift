@@ -7,9 +7,9 @@ struct Look {
   /// Their keys, for the order to age by, if they do go.
   var keys: [UInt64] = []
   /// Groups in which everything that is left is protected.
-  private(set) var exhausted: [Int] = []
+  private(set) var exhausted = Few<Int>()
   /// Protected chunks taken out of heaps whose order is not by recency, to be put back.
-  var aside: [Slot] = []
+  var aside = Few<Slot>()
 
   init(_ request: RoomRequest) {
     self.init(
@@ -20,6 +20,16 @@ struct Look {
     self.protectedSince = protectedSince
     self.thread = thread
     self.mayFreeLate = mayFreeLate
+  }
+
+  mutating func claim(_ slot: Slot, key: UInt64) {
+    if claimed.isEmpty {
+      // Where one is not enough, there are many, of all sizes.
+      claimed.reserveCapacity(16)
+      keys.reserveCapacity(16)
+    }
+    claimed.append(slot)
+    keys.append(key)
   }
 
   mutating func exhaust(_ group: Int) { exhausted.append(group) }
@@ -63,10 +73,8 @@ extension Ledger {
           postpone(slot, again)
           continue
         }
-        look.keys.append(least.key)
-        leaveHeap(slot)
+        look.claim(slot, key: least.key)
         beginFreeing(slot)
-        look.claimed.append(slot)
         return slot
       }
     }
@@ -76,7 +84,7 @@ extension Ledger {
   /// Puts back what a look set aside.
   mutating func finish<Owner: LedgerOwner & ~Copyable>(_ look: inout Look, _ owner: borrowing Owner) {
     for slot in look.aside { enterHeap(slot, owner.use(of: slot)) }
-    look.aside.removeAll()
+    look.aside = .none
   }
 
   /// What was claimed does go.

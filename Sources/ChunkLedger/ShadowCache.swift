@@ -56,7 +56,7 @@ package final class ShadowCache<Order: EvictOrder> {
     }
     objects.items[place].cost = cost
     let need = RoomNeed(bytes: bytes, group: .pool)
-    guard case .granted(let grant) = ledger.requestRoom(for: RoomRequest([need]), owner: &objects) else {
+    guard case .granted(let grant) = ledger.requestRoom(for: RoomRequest(.one(need)), owner: &objects) else {
       return .refused
     }
     for victim in grant.victims { vacate(victim) }

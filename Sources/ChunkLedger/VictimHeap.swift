@@ -46,34 +46,42 @@ package struct VictimHeap {
     siftDown(from: 0, &positions)
   }
 
+  // The arrays are asked once whether they are shared, and not at each step.
   private mutating func siftUp(from start: Int, _ positions: inout [Int32]) {
-    let item = items[start]
-    var index = start
-    while index > 0 {
-      let parent = (index - 1) / 2
-      guard items[parent].key > item.key else { break }
-      items[index] = items[parent]
-      positions[items[index].slot.index] = Int32(index)
-      index = parent
+    items.withUnsafeMutableBufferPointer { items in
+      positions.withUnsafeMutableBufferPointer { positions in
+        let item = items[start]
+        var index = start
+        while index > 0 {
+          let parent = (index - 1) / 2
+          guard items[parent].key > item.key else { break }
+          items[index] = items[parent]
+          positions[items[index].slot.index] = Int32(index)
+          index = parent
+        }
+        items[index] = item
+        positions[item.slot.index] = Int32(index)
+      }
     }
-    items[index] = item
-    positions[item.slot.index] = Int32(index)
   }
 
   private mutating func siftDown(from start: Int, _ positions: inout [Int32]) {
-    let item = items[start]
-    let count = items.count
-    var index = start
-    while true {
-      var child = 2 * index + 1
-      guard child < count else { break }
-      if child + 1 < count, items[child + 1].key < items[child].key { child += 1 }
-      guard items[child].key < item.key else { break }
-      items[index] = items[child]
-      positions[items[index].slot.index] = Int32(index)
-      index = child
+    items.withUnsafeMutableBufferPointer { items in
+      positions.withUnsafeMutableBufferPointer { positions in
+        let item = items[start]
+        var index = start
+        while true {
+          var child = 2 * index + 1
+          guard child < items.count else { break }
+          if child + 1 < items.count, items[child + 1].key < items[child].key { child += 1 }
+          guard items[child].key < item.key else { break }
+          items[index] = items[child]
+          positions[items[index].slot.index] = Int32(index)
+          index = child
+        }
+        items[index] = item
+        positions[item.slot.index] = Int32(index)
+      }
     }
-    items[index] = item
-    positions[item.slot.index] = Int32(index)
   }
 }

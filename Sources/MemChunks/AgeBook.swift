@@ -14,7 +14,12 @@ struct AgeBook {
     pairs.append((time, stamp))
     guard pairs.count >= 128 else { return }
     let half = pairs.count / 2
-    pairs = pairs.enumerated().filter { $0.offset >= half || $0.offset % 2 == 0 }.map(\.element)
+    var kept = 0
+    for index in pairs.indices where index >= half || index % 2 == 0 {
+      pairs[kept] = pairs[index]
+      kept += 1
+    }
+    pairs.removeLast(pairs.count - kept)
   }
 
   /// The highest stamp that is certainly so old, in nanoseconds; nil when nothing is.

@@ -67,7 +67,7 @@ struct Arena: ~Copyable {
 
   /// Makes pages nonresident. About a microsecond a call and a tenth of one a page; done under the
   /// lock, because the room it makes may be taken only afterwards.
-  func giveBack(_ runs: [PageRun]) {
+  func giveBack(_ runs: Few<PageRun>) {
     for run in runs { mc_discard_pages(address(of: run), run.count * pageSize) }
   }
 }

@@ -31,6 +31,8 @@ public final class BufferChunk: MemChunk, @unchecked Sendable {
   private struct Bytes {
     var base: UnsafeMutableRawPointer?
     var count = 0
+    /// Not resident, or not all of it, before it is filled.
+    var isFresh = false
   }
 
   private let recipeLock = Lock()
@@ -123,14 +125,17 @@ public final class BufferChunk: MemChunk, @unchecked Sendable {
 
   override func settledSize(_ quote: ChunkQuote) -> Int { quote.size }
 
-  override func place(_ memory: UnsafeMutableRawPointer, in lane: Int) {
-    let bytes = Bytes(base: memory, count: 0)
+  override func place(_ memory: UnsafeMutableRawPointer, isFresh: Bool, in lane: Int) {
+    let bytes = Bytes(base: memory, count: 0, isFresh: isFresh)
     if lane == 0 { first = bytes } else { second = bytes }
   }
 
   override func generateProduct(in lane: Int, _ quote: ChunkQuote) throws {
     let recipe = quote.recipe as! Recipe
-    let base = (lane == 0 ? first : second).base ?? Self.nowhere
+    let memory = lane == 0 ? first : second
+    // All of it will be written.
+    if memory.isFresh { mc_populate_pages(memory.base, quote.arenaBytes) }
+    let base = memory.base ?? Self.nowhere
     var span = MutableRawSpan(_unsafeStart: base, byteCount: recipe.byteCount)
     try recipe.fill(&span)
     let bytes = Bytes(base: base, count: recipe.byteCount)

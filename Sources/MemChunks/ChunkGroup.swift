@@ -1,5 +1,6 @@
 import CMemChunks
 import ChunkLedger
+import Synchronization
 
 /// Chunks that belong together - toolbar, menu, photos - with a limit, a weight and totals of their own.
 ///
@@ -166,6 +167,7 @@ extension PoolCore {
     let farewell = Farewell.current
     farewell.add(self)
     locked { after in
+      self.knowsBoundGroups.store(true, ordering: .relaxed)
       self.ledger.bind(group, to: farewell.number)
       self.groups[group.index].thread = farewell.number
       if let old = self.groups[group.index].wake { after.releases.append(old as AnyObject) }
@@ -182,7 +184,8 @@ extension PoolCore {
 
   /// Queues a victim that only another thread may free.
   func queueIfBound(_ victim: Victim) -> FreeOutcome? {
-    lock.withLock {
+    guard knowsBoundGroups.load(ordering: .relaxed) else { return nil }
+    return lock.withLock {
       let index = victim.chunk.group.index.index
       guard let thread = groups[index].thread, thread != mc_thread_current()!.number else { return nil }
       groups[index].queue(.victim(victim), bytes: ledger.size(of: victim.slot))
@@ -206,7 +209,7 @@ extension PoolCore {
       if let wake = groups[index].wake { late.wake = wake }
       return late
     }
-    return .late([late])
+    return .late(late)
   }
 
   /// A thread that sleeps in a request of its own gets up to free what was queued for it.

@@ -1,4 +1,5 @@
 import CMemChunks
+import ChunkLedger
 
 extension ChunkPool {
   /// Runs `body` with several chunks ready at once: all of them or none.
@@ -13,7 +14,7 @@ extension ChunkPool {
     let chunks = core.distinct(chunks)
     guard !chunks.isEmpty else { return try body() }
     for chunk in chunks { chunk.countUse() }
-    let request = try core.obtain(chunks, .scope, limit)
+    let request = try core.obtain(Few(chunks), .scope, limit)
     return try request.runScope(body)
   }
 
@@ -22,8 +23,8 @@ extension ChunkPool {
     let chunks = core.distinct(chunks)
     guard !chunks.isEmpty else { return PinSet([], lanes: []) }
     for chunk in chunks { chunk.countUse() }
-    let request = try core.obtain(chunks, .token, limit)
-    return PinSet(chunks, lanes: request.lanes)
+    let request = try core.obtain(Few(chunks), .token, limit)
+    return PinSet(chunks, lanes: Array(request.lanes))
   }
 }
 

@@ -88,7 +88,7 @@ extension PoolCore {
   func isStranded(_ request: Request) -> Bool {
     let stranded = strandedGroups.map { (group: $0, bytes: strandedBytes(of: $0)) }
     guard !stranded.isEmpty else { return false }
-    var needs: [RoomNeed] = []
+    var needs = Few<RoomNeed>()
     for (chunk, quote) in zip(request.chunks, request.quotes) where !chunk.isReady {
       needs.append(RoomNeed(bytes: quote.reservation, group: chunk.group.index))
       if chunk.laneCount == 1, chunk.books[0] >= 0, ledger.state(of: Slot(Int(chunk.books[0]))) == .freeing,

@@ -173,8 +173,9 @@ open class MemChunk: @unchecked Sendable {
   /// What is asked of the chunk before room is made: read without the lock, used with it.
   func quote() -> ChunkQuote { ChunkQuote(size: size, peak: workingPeak) }
 
-  /// The memory for a lane, from the pool's own pages (its arena), given before `generateProduct`.
-  func place(_ memory: UnsafeMutableRawPointer, in lane: Int) {}
+  /// The memory for a lane, from the pool's own pages (its arena), given before `generateProduct`. Fresh memory is not
+  /// resident yet, or not all of it.
+  func place(_ memory: UnsafeMutableRawPointer, isFresh: Bool, in lane: Int) {}
 
   func generateProduct(in lane: Int, _ quote: ChunkQuote) throws { try generate() }
   func freeProduct(in lane: Int) { free() }

@@ -7,8 +7,8 @@ extension PoolCore {
   /// How a free ended.
   enum FreeOutcome {
     case done
-    /// The memory comes back later, in as many parts.
-    case late([LateFree])
+    /// The memory, or a part of it, comes back later.
+    case late(LateFree)
     /// Only another thread may free it; it was told.
     case queued(wake: (@Sendable () -> Void)?)
   }
@@ -16,15 +16,15 @@ extension PoolCore {
   /// Runs a victim's `free()`, on whichever thread may do it. Without the lock.
   func runFree(_ victim: Victim) -> FreeOutcome {
     if let outcome = queueIfBound(victim) { return outcome }
-    return .init(runFreeHere(victim.chunk, victim.lane, slot: victim.slot))
+    return runFreeHere(victim.chunk, victim.lane, slot: victim.slot)
   }
 
-  private func runFreeHere(_ chunk: MemChunk, _ lane: Int, slot: Slot) -> [LateFree] {
+  private func runFreeHere(_ chunk: MemChunk, _ lane: Int, slot: Slot) -> FreeOutcome {
     Activity.run(.freeing, self, chunk) { record in
       record.pointee.slot = Int32(slot.index)
       chunk.freeProduct(in: lane)
-      guard let late = record.pointee.late else { return [] }
-      return [Unmanaged<LateFree>.fromOpaque(late).takeRetainedValue()]
+      guard let late = record.pointee.late else { return .done }
+      return .late(Unmanaged<LateFree>.fromOpaque(late).takeRetainedValue())
     }
   }
 
@@ -34,8 +34,8 @@ extension PoolCore {
     switch outcome {
     case .queued(let wake):
       if let wake { after.wakes.append(wake) }
-    case .done: vacate(victim.chunk, victim.lane, late: [], victim.reason, &after)
-    case .late(let parts): vacate(victim.chunk, victim.lane, late: parts, victim.reason, &after)
+    case .done: vacate(victim.chunk, victim.lane, late: nil, victim.reason, &after)
+    case .late(let part): vacate(victim.chunk, victim.lane, late: part, victim.reason, &after)
     }
     // The reference may be the last, and its release runs the chunk's deinit.
     after.releases.append(victim.chunk)
@@ -43,17 +43,19 @@ extension PoolCore {
   }
 
   private func vacate(
-    _ chunk: MemChunk, _ lane: Int, late parts: [LateFree], _ reason: FreeReason, _ after: inout Aftermath
+    _ chunk: MemChunk, _ lane: Int, late part: LateFree?, _ reason: FreeReason, _ after: inout Aftermath
   ) {
     let slot = Slot(Int(chunk.books[lane]))
     let size = ledger.size(of: slot)
     var lateBytes = 0
-    // None of them may go under the lock: their deinit takes it.
-    after.releases += parts as [AnyObject]
-    for part in parts where !part.isFinished {
-      part.isCounted = true
-      part.bytes = min(part.bytes, size - lateBytes)
-      lateBytes += part.bytes
+    if let part {
+      // It must not go under the lock: its deinit takes it.
+      after.releases.append(part)
+      if !part.isFinished {
+        part.isCounted = true
+        part.bytes = min(part.bytes, size)
+        lateBytes = part.bytes
+      }
     }
     chunk.books[lane] = -1
     // An empty chunk may say another size than a ready one: whoever asked meanwhile asks again.
@@ -101,13 +103,13 @@ extension PoolCore {
         return slot
       }
       guard let slot else { continue }
-      let late = detachIfBound(chunk, slot) ?? .init(runFreeHere(chunk, lane, slot: slot))
+      let late = detachIfBound(chunk, slot) ?? runFreeHere(chunk, lane, slot: slot)
       locked { after in
         self.freesRunning -= 1
-        let parts: [LateFree] = if case .late(let parts) = late { parts } else { [] }
+        let part: LateFree? = if case .late(let part) = late { part } else { nil }
         // The seat is vacated while the chunk still exists; nothing keeps it from here on.
-        self.vacate(chunk, lane, late: parts, .dropped, &after)
-        after.wakes += parts.compactMap(\.wake)
+        self.vacate(chunk, lane, late: part, .dropped, &after)
+        if let wake = part?.wake { after.wakes.append(wake) }
         self.serve(&after)
       }
     }
@@ -123,10 +125,6 @@ extension FreeReason {
     case .room, .invalidated, .dropped: false
     }
   }
-}
-
-extension PoolCore.FreeOutcome {
-  init(_ parts: [LateFree]) { self = parts.isEmpty ? .done : .late(parts) }
 }
 
 /// Memory that `free()` could not hand back at once, because somebody still reads it: a graphics processor, a file

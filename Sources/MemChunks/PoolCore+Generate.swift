@@ -20,25 +20,42 @@ extension PoolCore {
   }
 
   /// Generates what the calling thread has begun. A failure is written down in the generation and its work.
-  func generate(_ generation: Generation) {
+  ///
+  /// - Parameter work: the thread's own work, if that is what it belongs to.
+  /// - Returns: what the thread does next in that work, decided under the same lock under which the generation ends.
+  @discardableResult
+  func generate(_ generation: Generation, for work: Work?) -> Turn {
     let chunk = generation.chunk
-    let quote = generation.work.request.quotes[generation.work.indices[generation.index]]
     let began = time()
     let size: Int
     var cost: UInt64 = 0
     do {
       size = try Activity.run(.generating, self, chunk) { record in
-        try chunk.generateProduct(in: generation.lane, quote)
+        try chunk.generateProduct(in: generation.lane, generation.quote)
         cost = ownTime(of: time() &- began, record)
         // Part of generating: whoever waits for the product waits for this answer, too.
-        return chunk.settledSize(quote)
+        return chunk.settledSize(generation.quote)
       }
     } catch {
       let failure = Self.failure(of: chunk, error)
-      locked { self.fail(generation, failure, productOf: nil, &$0) }
-      return
+      enter()
+      fail(generation, failure, productOf: nil, &aftermath)
+      return leave(for: work)
     }
-    settle(generation, size: size, quote, cost)
+    if size < 0 || size > generation.quote.reservation, let failure = enlarge(generation, to: size) {
+      enter()
+      fail(generation, isClosed ? closed(for: generation) : failure, productOf: size, &aftermath)
+      return leave(for: work)
+    }
+    enter()
+    settle(generation, size: size, cost, &aftermath)
+    return leave(for: work)
+  }
+
+  private func leave(for work: Work?) -> Turn {
+    let turn = if let work { nextTurn(of: work, &aftermath) } else { Turn.looks }
+    leave()
+    return turn
   }
 
   /// Errors that concern the whole chain of generations pass through as they are; others are wrapped with the label.
@@ -52,33 +69,28 @@ extension PoolCore {
     return .generationFailed(label: chunk.label, underlying: error)
   }
 
-  /// The product is there: counts it at its true size, or frees it again if that does not fit.
-  private func settle(_ generation: Generation, size: Int, _ quote: ChunkQuote, _ cost: UInt64) {
-    let chunk = generation.chunk
-    var problem: ChunkError?
-    if size < 0 || size > ByteCount.most {
-      problem = .invalidSize(label: chunk.label, size: size)
-    } else if size > quote.reservation {
-      problem = grow(generation, by: size - quote.reservation, to: size)
-    }
-    locked { after in
-      if self.isClosed { problem = .poolClosed(label: chunk.label, afterFork: false) }
-      let counted = min(max(0, size), self.ledger.size(of: Slot(Int(chunk.books[generation.lane]))))
-      if let problem {
-        self.fail(generation, problem, productOf: counted, &after)
-      } else if generation.outdated == .byOthers {
-        self.dismiss(generation, counted, &after)
-        for joiner in generation.joiners.requests { self.restep(joiner, &after) }
-      } else {
-        self.admit(generation, size, cost, &after)
-      }
+  /// The product is there, and there is room for it: counts it at its true size, if anybody can still want it.
+  private func settle(_ generation: Generation, size: Int, _ cost: UInt64, _ after: inout Aftermath) {
+    if isClosed {
+      fail(generation, closed(for: generation), productOf: size, &after)
+    } else if generation.outdated == .byOthers {
+      dismiss(generation, size, &after)
+      for joiner in generation.joiners.requests { restep(joiner, &after) }
+    } else {
+      admit(generation, size, cost, &after)
     }
   }
 
-  /// Frees a product that nobody will see: it never becomes ready, and stays counted until it is gone.
+  private func closed(for generation: Generation) -> ChunkError {
+    .poolClosed(label: generation.chunk.label, afterFork: false)
+  }
+
+  /// Frees a product that nobody will see: it never becomes ready, and stays counted until it is gone, at no more than was
+  /// reserved.
   private func dismiss(_ generation: Generation, _ size: Int, _ after: inout Aftermath) {
     let chunk = generation.chunk
     let slot = Slot(Int(chunk.books[generation.lane]))
+    let size = min(max(0, size), ledger.size(of: slot))
     close(generation)
     noteFailure(of: chunk)
     ledger.settle(slot, size: size, use: table.use(of: slot))
@@ -89,13 +101,16 @@ extension PoolCore {
     after.victims.append(Victim(chunk: chunk, slot: slot, lane: generation.lane, reason: .invalidated))
   }
 
-  /// The product came out larger than was reserved: makes room for the rest, without waiting.
-  private func grow(_ generation: Generation, by more: Int, to size: Int) -> ChunkError? {
+  /// The product came out larger than was reserved: makes room for the rest, without waiting. Why it cannot be kept, if
+  /// there is none, or if its size is no size.
+  private func enlarge(_ generation: Generation, to size: Int) -> ChunkError? {
     let chunk = generation.chunk
+    guard size >= 0, size <= ByteCount.most else { return .invalidSize(label: chunk.label, size: size) }
+    let more = size - generation.quote.reservation
     let request = generation.work.request
     let (grant, freed, error) = locked { _ -> (Grant?, [Victim], ChunkError?) in
       let need = RoomNeed(bytes: more, group: chunk.group.index)
-      let room = self.room(for: [need], request, thread: mc_thread_current(), mayFreeLate: false)
+      let room = self.room(for: .one(need), request, thread: mc_thread_current(), mayFreeLate: false)
       let limit = min(self.ledger.budget, self.ledger.limit(of: chunk.group.index))
       if size > limit {
         let group = limit < self.ledger.budget ? chunk.group.label : nil
@@ -140,11 +155,14 @@ extension PoolCore {
     noteRequest(for: generation, size)
     ledger.settle(slot, size: size, use: table.use(of: slot))
 
-    // What the last product's end was to be noticed for is over.
-    chunk.word.bitwiseAnd(~(ChunkWord.parked | ChunkWord.parkedByScope), ordering: .acquiringAndReleasing)
-    let joiners = generation.joiners.requests
-    hold(request, [generation.work.indices[generation.index]])
-    for joiner in joiners where joiner.chunks.count == 1 { hold(joiner, [0]) }
+    // What the last product's end was to be noticed for is over. These are written under the lock only.
+    let over = ChunkWord.parked | ChunkWord.parkedByScope | (requests.isWatching ? 0 : ChunkWord.watched)
+    if chunk.word.load(ordering: .relaxed) & over != 0 {
+      chunk.word.bitwiseAnd(~over, ordering: .acquiringAndReleasing)
+    }
+    let joiners = generation.joiners.isEmpty ? [] : generation.joiners.requests
+    hold(request, CollectionOfOne(generation.index))
+    for joiner in joiners where joiner.chunks.count == 1 { hold(joiner, CollectionOfOne(0)) }
     chunk.word.bitwiseOr(ChunkWord.ready, ordering: .acquiringAndReleasing)
     if generation.departs {
       ledger.markDeparting(slot)
@@ -183,8 +201,8 @@ extension PoolCore {
     _ generation: Generation, _ error: ChunkError, productOf size: Int?, _ after: inout Aftermath
   ) {
     let work = generation.work
-    work.failure = error
-    generation.failure = error
+    work.failure = .failed(error)
+    generation.failure = work.failure
     tallies.failures += 1
     for joiner in generation.joiners.requests { deliver(.failed(error), to: joiner, &after) }
     note(failed: generation.chunk, error, &after)

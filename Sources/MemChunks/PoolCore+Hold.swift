@@ -32,7 +32,7 @@ extension PoolCore {
   /// Takes back everything that the request holds: all or none.
   func unholdAll(_ request: Request, _ after: inout Aftermath) {
     let held = request.held
-    request.held = []
+    request.held = .none
     for index in held {
       let chunk = request.chunks[index]
       let user = ChunkWord.oneUser(UInt64(request.lanes[index]))

@@ -7,18 +7,18 @@ extension MemChunk {
   @usableFromInline
   @discardableResult
   final func obtain(_ purpose: Request.Purpose, _ limit: Duration?) throws(ChunkError) -> Int {
-    try core.obtain([self], purpose, limit).lanes[0]
+    try core.obtain(.one(self), purpose, limit).lanes[0]
   }
 }
 
 extension PoolCore {
   /// Makes chunks ready for the calling thread, all or none, and holds them if `purpose` says so.
   @discardableResult
-  func obtain(_ chunks: [MemChunk], _ purpose: Request.Purpose, _ limit: Duration? = nil) throws(ChunkError) -> Request
+  func obtain(_ chunks: Few<MemChunk>, _ purpose: Request.Purpose, _ limit: Duration? = nil) throws(ChunkError)
+    -> Request
   {
     if isForked { throw ChunkError.poolClosed(label: chunks.first?.label ?? "", afterFork: true) }
     let thread = mc_thread_current()!
-    freeQueuedHere(thread)
     let request = Request(chunks, purpose, thread: thread, deadline: limit.map { deadline(in: $0) })
     try drive(request)
     return request
@@ -29,7 +29,9 @@ extension PoolCore {
   /// Goes from step to step until the chunks are ready or cannot be.
   func drive(_ request: Request) throws(ChunkError) {
     request.quoteSizes(self)
-    var step = locked { self.firstStep(request, &$0) }
+    enter()
+    var step = firstStep(request, &aftermath)
+    leave()
     while true {
       switch step {
       case .ready: return
@@ -39,8 +41,8 @@ extension PoolCore {
         step = locked { self.step(request, &$0) }
       case .work(let work): step = run(work)
       case .workAhead(let generation):
-        generate(generation)
-        step = locked { generation.failure.map { .failed($0) } ?? self.step(request, &$0) }
+        generate(generation, for: nil)
+        step = locked { generation.failure ?? self.step(request, &$0) }
       case .drain:
         freeQueuedHere(request.thread!)
         step = locked { self.step(request, &$0) }
@@ -71,12 +73,13 @@ extension PoolCore {
   }
 
   private func decide(_ request: Request, _ after: inout Aftermath) -> Request.Step {
+    if hasQueuedFrees(for: request.thread) { return .drain }
     if request.isAbandoned { return .failed(.cancelled(label: request.label, atDeadline: false)) }
     if isClosed { return .failed(.poolClosed(label: request.label, afterFork: false)) }
-    if let ring = request.ring { return .failed(ring) }
-    if hasQueuedFrees(for: request.thread) { return .drain }
-    var missing: [Int] = []
-    for (index, chunk) in request.chunks.enumerated() {
+    if let ring = request.ring { return ring }
+    var missing = Few<Int>()
+    for index in request.chunks.indices {
+      let chunk = request.chunks[index]
       chunk.relieveWord()
       switch stand(of: chunk) {
       case .ready: continue
@@ -97,7 +100,7 @@ extension PoolCore {
     return requestRoom(for: missing, request, &after)
   }
 
-  private func requestRoom(for missing: [Int], _ request: Request, _ after: inout Aftermath) -> Request.Step {
+  private func requestRoom(for missing: Few<Int>, _ request: Request, _ after: inout Aftermath) -> Request.Step {
     if mustWaitForTurn(request) {
       guard request.context.isInsideFree else {
         let bytes = missing.reduce(0) { min($0 + request.quotes[$1].reservation, ByteCount.most) }
@@ -111,11 +114,10 @@ extension PoolCore {
     }
     var room = room(for: needs, request, thread: request.thread, mayFreeLate: mayWaitForLateFrees(request))
     // Those of several that are ready already must not be freed for the others.
-    var absent = missing[...]
-    let present = request.chunks.indices.filter { index in
-      guard index == absent.first else { return true }
-      absent.removeFirst()
-      return false
+    var present = Few<Int>()
+    var absent = 0
+    for index in request.chunks.indices {
+      if absent < missing.count, missing[absent] == index { absent += 1 } else { present.append(index) }
     }
     hold(request, present)
     room.present = present.map { index in
@@ -132,11 +134,11 @@ extension PoolCore {
       unholdAll(request, &after)
       return waitOrRefuse(request, bytes: room.bytes, &after)
     case .granted(let grant):
-      let work = Work(request, grant, indices: missing, victims: victims(in: grant.victims, .room))
-      for (number, index) in missing.enumerated() {
+      let work = Work(request, grant, victims: victims(in: grant.victims, .room))
+      for index in missing {
         let chunk = request.chunks[index]
-        let generation = Generation(
-          chunk, lane: ChunkWord.currentLane(chunk.word.load(ordering: .relaxed)), work: work, index: number)
+        let lane = ChunkWord.currentLane(chunk.word.load(ordering: .relaxed))
+        let generation = Generation(chunk, lane: lane, request.quotes[index], work: work, index: index)
         chunk.books.generation = generation
         queue.mark(chunk)
         work.generations.append(generation)
@@ -157,7 +159,7 @@ extension PoolCore {
   }
 
   /// What is asked of the ledger on behalf of a request.
-  func room(for needs: [RoomNeed], _ request: Request, thread: Thread?, mayFreeLate: Bool) -> RoomRequest {
+  func room(for needs: Few<RoomNeed>, _ request: Request, thread: Thread?, mayFreeLate: Bool) -> RoomRequest {
     var room = RoomRequest(
       needs, protectedSince: min(frames.protectedSince, request.sparesUsesSince),
       thread: thread?.number ?? BoundThread.any, mayFreeLate: mayFreeLate, isBestEffort: request.purpose == .prefetch)

@@ -51,7 +51,9 @@ extension PoolCore {
   }
 
   private func makeAhead(_ generation: Generation, _ request: Request) -> Request.Step {
-    begin(generation, request.thread!, depth: request.context.depth)
+    let thread = request.thread!
+    noteBegin(of: generation, on: thread)
+    generation.isLent = Waits.beginAhead(generation, thread, depth: request.context.depth)
     return .workAhead(generation)
   }
 

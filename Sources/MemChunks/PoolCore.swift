@@ -15,6 +15,8 @@ final class PoolCore: @unchecked Sendable {
   /// Monotonic nanoseconds. Measures costs, ages and deadlines; never the order of chunks.
   let time: @Sendable () -> UInt64
   private let forks: UInt32
+  /// Whether a group was ever bound to a thread: else nobody asks the lock which thread may free what.
+  let knowsBoundGroups = Atomic<Bool>(false)
   /// Gives back what the C library keeps. Tests put their own in its place, before anything is freed.
   @exclusivity(unchecked) var trimHeap: @Sendable () -> Void = { mc_trim_heap() }
 
@@ -49,6 +51,8 @@ final class PoolCore: @unchecked Sendable {
   @exclusivity(unchecked) var lingering: [MemChunk] = []
   @exclusivity(unchecked) var companions: [any PoolCompanion] = []
   @exclusivity(unchecked) var isClosed = false
+  /// What the step under the lock leaves to be done. Empty when the lock is open.
+  @exclusivity(unchecked) var aftermath = Aftermath()
 
   init(budget: Int, order: PoolOrder, time: @escaping @Sendable () -> UInt64) {
     mc_watch_forks()
@@ -84,29 +88,47 @@ final class PoolCore: @unchecked Sendable {
 
   /// Runs `body` under the lock, then does what it left to be done.
   func locked<R>(_ body: (inout Aftermath) -> R) -> R {
-    requireOwnProcess()
-    var after = Aftermath()
-    lock.lock()
-    let result = body(&after)
-    close(&after)
-    let sink = requests.sinkToFlush()
-    lock.unlock()
-    sink?.flush()
-    if !after.isEmpty { finish(consume after) }
+    enter()
+    let result = body(&aftermath)
+    leave()
     return result
   }
 
+  /// Takes the lock, as `locked` does. For steps of every miss, in which a closure costs references to what it captures.
+  func enter() {
+    requireOwnProcess()
+    lock.lock()
+  }
+
+  /// Lets go of the lock, and does what was left to be done.
+  func leave() {
+    close()
+    let sink = requests.sinkToFlush()
+    let after = takeAftermath()
+    lock.unlock()
+    sink?.flush()
+    if let after { finish(after) }
+  }
+
   /// The last step under the lock: whatever was decided, the count is within the budget before anybody sees it.
-  private func close(_ after: inout Aftermath) {
+  private func close() {
     giveBackPages()
     if !table.owed.isEmpty {
-      after.releases += table.owed
+      aftermath.releases += table.owed as [AnyObject]
       table.owed.removeAll()
     }
   }
 
+  private func takeAftermath() -> Aftermath? {
+    if aftermath.isEmpty { return nil }
+    let after = aftermath
+    aftermath = Aftermath()
+    return after
+  }
+
   func giveBackPages() {
-    arena.giveBack(ledger.pagesToGiveBack())
+    let excess = ledger.pagesToGiveBack()
+    if !excess.isEmpty { arena.giveBack(excess) }
     guard pagesToSpare > 0 else { return }
     let bytes = min(pagesToSpare * arena.pageSize, ledger.arena.warmBytes - ledger.pledged)
     if bytes > 0 { arena.giveBack(ledger.arena.giveBack(bytes: bytes)) }
@@ -140,19 +162,20 @@ extension PoolCore {
   ///
   /// Everything is freed before any other code of the user's runs, so that such code finds the room. It must not wait for
   /// more: the thread may be in the middle of a request, with room in its hands.
-  func finish(_ first: consuming Aftermath) {
+  func finish(_ first: Aftermath) {
     var rounds = [first]
     while true {
       let after = rounds[rounds.count - 1]
       for request in after.answered { request.answer() }
       let frees = after.victims.map { (victim: $0, outcome: runFree($0)) }
       if frees.isEmpty { break }
-      var next = Aftermath()
       lock.lock()
-      for free in frees { finishFree(free.victim, free.outcome, &next) }
-      serve(&next)
-      close(&next)
+      for free in frees { finishFree(free.victim, free.outcome, &aftermath) }
+      serve(&aftermath)
+      close()
+      let next = takeAftermath()
       lock.unlock()
+      guard let next else { break }
       rounds.append(next)
     }
     Activity.run(.telling, self, nil) { _ in

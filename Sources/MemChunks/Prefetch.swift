@@ -1,4 +1,5 @@
 import CMemChunks
+import ChunkLedger
 
 extension ChunkPool {
   /// Makes chunks ready in the background, in order, as far as that costs nobody anything.
@@ -98,7 +99,7 @@ extension PoolCore {
     while index < prefetch.chunks.count, prefetch.chunks[index].isReady { index += 1 }
     guard index < prefetch.chunks.count, !prefetch.stops, !read({ isClosed }) else { return prefetch.finish() }
     let chunk = prefetch.chunks[index]
-    let request = Request([chunk], .prefetch, thread: mc_thread_current()!)
+    let request = Request(.one(chunk), .prefetch, thread: mc_thread_current()!)
     request.sparesUsesSince = spares
     do {
       try drive(request)

@@ -33,7 +33,8 @@ final class Request: @unchecked Sendable {
 
   enum Step {
     case ready
-    case failed(ChunkError)
+    /// Aside, so that a step is small: errors are large, and few.
+    indirect case failed(ChunkError)
     /// Ask the chunks for their sizes again: they changed.
     case quote
     /// Room is promised: free the victims, then generate.
@@ -80,7 +81,7 @@ final class Request: @unchecked Sendable {
     }
   }
 
-  let chunks: [MemChunk]
+  let chunks: Few<MemChunk>
   let purpose: Purpose
   /// The thread that asks; nil for a task.
   let thread: Thread?
@@ -90,13 +91,13 @@ final class Request: @unchecked Sendable {
   let deadline: UInt64?
   /// Chunks used after this stamp are not freed for it. Prefetches only.
   var sparesUsesSince: UInt64 = .max
-  @exclusivity(unchecked) var quotes: [ChunkQuote] = []
+  @exclusivity(unchecked) var quotes = Few<ChunkQuote>()
   private(set) var timesQuoted = 0
   /// Why it cannot have the quotes: a chunk's `size` led back to itself.
-  var ring: ChunkError?
+  var ring: Step?
 
   // Guarded by the pool's lock, as the books are, and unchecked for the same reason.
-  @exclusivity(unchecked) var lanes: [Int]
+  @exclusivity(unchecked) var lanes: Few<Int>
   @exclusivity(unchecked) var place = Place.nowhere
   /// Where it stands in the line in which it waits, and its number in the queue.
   var position = 0
@@ -109,7 +110,7 @@ final class Request: @unchecked Sendable {
   /// The task has its answer, or is about to get it.
   var isDecided = false
   /// Which of the chunks it holds so far, in its lanes.
-  @exclusivity(unchecked) var held: [Int] = []
+  @exclusivity(unchecked) var held = Few<Int>()
 
   /// When to look again, though nothing happened: see `hopelessness`.
   var patience: UInt64?
@@ -120,12 +121,12 @@ final class Request: @unchecked Sendable {
   /// Resumes the task, once.
   var continuation: CheckedContinuation<Void, any Error>?
 
-  init(_ chunks: [MemChunk], _ purpose: Purpose, thread: Thread?, deadline: UInt64? = nil) {
+  init(_ chunks: Few<MemChunk>, _ purpose: Purpose, thread: Thread?, deadline: UInt64? = nil) {
     self.chunks = chunks
     self.purpose = purpose
     self.thread = thread
     self.deadline = deadline
-    self.lanes = Array(repeating: 0, count: chunks.count)
+    self.lanes = Few(repeating: 0, count: chunks.count)
     context = thread.map { Context($0) } ?? Context()
   }
 
@@ -146,25 +147,28 @@ final class Request: @unchecked Sendable {
 
   /// Asks the chunks for their sizes. Runs their code: never under the lock.
   func quoteSizes(_ core: PoolCore) {
-    let versions = core.lock.withLock { chunks.map(\.books.version) }
-    quotes.removeAll(keepingCapacity: true)
+    let versions = core.lock.withLock { chunks.map { $0.books.version } }
+    quotes = .none
     timesQuoted += 1
     let thread = mc_thread_current()!
-    for (chunk, version) in zip(chunks, versions) {
-      if let labels = Activity.ring(measuring: chunk, thread) { return ring = .recursive(labels) }
+    for index in chunks.indices {
+      let chunk = chunks[index]
+      if let labels = Activity.ring(measuring: chunk, thread) { return ring = .failed(.recursive(labels)) }
       var quote = Activity.run(.measuring, core, chunk) { _ in chunk.quote() }
-      quote.version = version
+      quote.version = versions[index]
       quotes.append(quote)
     }
   }
 
   /// The error, if a chunk that is to be generated says that it takes what no chunk can.
-  func invalidSize(among missing: [Int]) -> ChunkError? {
+  func invalidSize(among missing: Few<Int>) -> ChunkError? {
     for index in missing {
-      for size in [quotes[index].size, quotes[index].peak] where size < 0 || size > ByteCount.most {
-        return .invalidSize(label: chunks[index].label, size: size)
-      }
+      let (size, peak) = (quotes[index].size, quotes[index].peak)
+      if !Self.isPossible(size) { return .invalidSize(label: chunks[index].label, size: size) }
+      if !Self.isPossible(peak) { return .invalidSize(label: chunks[index].label, size: peak) }
     }
     return nil
   }
+
+  private static func isPossible(_ size: Int) -> Bool { size >= 0 && size <= ByteCount.most }
 }

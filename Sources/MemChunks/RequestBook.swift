@@ -123,17 +123,15 @@ extension PoolCore {
 
   /// A product of a generation was made; before it is in line.
   func noteRequest(for generation: Generation, _ size: Int) {
+    // Nobody has heard of its hits since it was last watched, and the word forgets that when it is made ready.
+    guard requests.isWatching else { return }
     let (chunk, request) = (generation.chunk, generation.work.request)
-    let (index, isPrefetch) = (generation.work.indices[generation.index], request.purpose == .prefetch)
-    guard requests.isWatching else {
-      chunk.word.bitwiseAnd(~ChunkWord.watched, ordering: .acquiringAndReleasing)
-      return
-    }
+    let isPrefetch = request.purpose == .prefetch
     chunk.word.bitwiseOr(ChunkWord.watched, ordering: .acquiringAndReleasing)
     number(chunk)
     guard chunk.number != 0 else { return }
     if !isPrefetch { tell(inside: number(around: request)) }
-    let peak = request.quotes[index].reservation
+    let peak = generation.quote.reservation
     if peak > size { tell(.peak(number: chunk.number, bytes: peak)) }
     tell(
       .generated(number: chunk.number, size: size, nanoseconds: chunk.books.cost, isPrefetch: isPrefetch))

@@ -73,7 +73,8 @@ extension PoolCore {
   /// A use adds itself to the chunk's word before it knows whether it is a hit; so hits are all uses less the misses.
   func countUses(of request: Request) {
     guard request.purpose != .prefetch else { return }
-    for chunk in request.chunks {
+    for index in request.chunks.indices {
+      let chunk = request.chunks[index]
       addUses(of: chunk)
       if chunk.isReady { noteHit(of: chunk, for: request) } else { tallies.misses &+= 1 }
     }

@@ -12,7 +12,7 @@ extension MemChunk {
     touch()
     let old = word.wrappingAdd(ChunkWord.oneUse, ordering: .acquiringAndReleasing).oldValue
     if old & ChunkWord.touchMask == ChunkWord.ready || hitIsWatched(old) { return }
-    _ = try await core.obtainForTask([self], .touch, limit)
+    _ = try await core.obtainForTask(.one(self), .touch, limit)
   }
 
   /// Runs `body` with the product ready; suspends while it is generated.
@@ -32,7 +32,7 @@ extension MemChunk {
       defer { leaveScope(lane) }
       return try body(Int(lane))
     }
-    let request = try await core.obtainForTask([self], .scope, limit)
+    let request = try await core.obtainForTask(.one(self), .scope, limit)
     return try request.runScope { try body(request.lanes[0]) }
   }
 
@@ -59,7 +59,7 @@ extension ChunkPool {
     let chunks = core.distinct(chunks)
     guard !chunks.isEmpty else { return try body() }
     for chunk in chunks { chunk.countUse() }
-    let request = try await core.obtainForTask(chunks, .scope, limit)
+    let request = try await core.obtainForTask(Few(chunks), .scope, limit)
     return try request.runScope(body)
   }
 
@@ -71,8 +71,8 @@ extension ChunkPool {
     let chunks = core.distinct(chunks)
     guard !chunks.isEmpty else { return PinSet([], lanes: []) }
     for chunk in chunks { chunk.countUse() }
-    let request = try await core.obtainForTask(chunks, .token, limit)
-    return PinSet(chunks, lanes: request.lanes)
+    let request = try await core.obtainForTask(Few(chunks), .token, limit)
+    return PinSet(chunks, lanes: Array(request.lanes))
   }
 }
 
@@ -80,7 +80,7 @@ extension PoolCore {
   /// Obtains chunks for the current task, which suspends meanwhile.
   ///
   /// Cancelling the task ends the wait with `cancelled`; a generation that it waited for goes on for the others.
-  func obtainForTask(_ chunks: [MemChunk], _ purpose: Request.Purpose, _ limit: Duration?) async throws -> Request {
+  func obtainForTask(_ chunks: Few<MemChunk>, _ purpose: Request.Purpose, _ limit: Duration?) async throws -> Request {
     if isForked { throw ChunkError.poolClosed(label: chunks.first?.label ?? "", afterFork: true) }
     let request = Request(chunks, purpose, thread: nil, deadline: limit.map { deadline(in: $0) })
     request.quoteSizes(self)

@@ -33,7 +33,9 @@ enum Waits {
   private static func labels(
     from generation: Generation, to thread: Thread, _ depth: UInt32, _ seen: inout [Generation]
   ) -> [String]? {
-    guard let maker = generation.maker, !seen.contains(where: { $0 === generation }) else { return nil }
+    guard let maker = generation.maker.load(ordering: .acquiring), !seen.contains(where: { $0 === generation }) else {
+      return nil
+    }
     if maker == thread { return depth > generation.depth ? [generation.chunk.label] : nil }
     seen.append(generation)
     var needs = lent.filter { $0.work.thread == maker && $0.work.depth > generation.depth }
@@ -59,11 +61,19 @@ enum Waits {
     }
   }
 
-  /// The thread begins to make a generation, of its own work or of another's. True if it is another's.
-  static func begin(_ generation: Generation, _ thread: Thread, depth: UInt32) -> Bool {
+  /// A thread begins to make a generation of its own work.
+  ///
+  /// Without the lock: a ring closes when the last of its threads begins to wait, which each does after it has begun, and
+  /// sees then what all have begun that wait already.
+  static func begin(_ generation: Generation, _ thread: Thread, depth: UInt32) {
+    generation.depth = depth
+    generation.maker.store(thread, ordering: .releasing)
+  }
+
+  /// A thread begins to make a generation before the thread of its work comes to it. True if that is another thread.
+  static func beginAhead(_ generation: Generation, _ thread: Thread, depth: UInt32) -> Bool {
     lock.withLock {
-      generation.maker = thread
-      generation.depth = depth
+      begin(generation, thread, depth: depth)
       guard generation.work.thread != thread else { return false }
       lent.append(generation)
       return true
@@ -77,12 +87,15 @@ enum Waits {
 
   /// Who makes a generation, or is going to: the thread of its work, until somebody has begun.
   static func maker(of generation: Generation) -> Thread? {
-    lock.withLock { generation.maker ?? generation.work.thread }
+    lock.withLock { generation.maker.load(ordering: .acquiring) ?? generation.work.thread }
   }
 
   /// Whether a request of the thread that makes `generation` is asked inside it, or inside the work it belongs to.
   static func isInside(_ generation: Generation, _ request: Request) -> Bool {
-    lock.withLock { request.context.depth > (generation.maker == nil ? generation.work.depth : generation.depth) }
+    lock.withLock {
+      let isBegun = generation.maker.load(ordering: .acquiring) != nil
+      return request.context.depth > (isBegun ? generation.depth : generation.work.depth)
+    }
   }
 
   static func thread(of work: Work) -> Thread? {

@@ -1,17 +1,16 @@
 import CMemChunks
 import ChunkLedger
+import Synchronization
 
 /// Room that was promised to a request, and what is to be made in it.
 final class Work: @unchecked Sendable {
   let request: Request
   let grant: Grant
-  /// Which of the request's chunks are to be generated.
-  let indices: [Int]
   // Guarded by the pool's lock, as the books are, and unchecked for the same reason.
   @exclusivity(unchecked) var victims: [Victim]
-  @exclusivity(unchecked) var generations: [Generation] = []
-  /// Why it has failed, if it has.
-  var failure: ChunkError?
+  @exclusivity(unchecked) var generations = Few<Generation>()
+  /// What its request gets, if it has failed.
+  var failure: Request.Step?
   /// The first of its generations that its thread has not come to yet.
   @exclusivity(unchecked) var next = 0
   /// Wakes its thread, which has nothing left to make and waits for what others make of it.
@@ -22,10 +21,9 @@ final class Work: @unchecked Sendable {
   /// In how many activities of its thread it is done.
   var depth: UInt32
 
-  init(_ request: Request, _ grant: Grant, indices: [Int], victims: [Victim]) {
+  init(_ request: Request, _ grant: Grant, victims: [Victim]) {
     self.request = request
     self.grant = grant
-    self.indices = indices
     self.victims = victims
     thread = request.thread
     depth = request.context.depth
@@ -36,8 +34,11 @@ final class Work: @unchecked Sendable {
 final class Generation: @unchecked Sendable {
   let chunk: MemChunk
   let lane: Int
-  /// The work it belongs to, and its number there. The work outlives it.
-  unowned let work: Work
+  /// What the chunk said before room was made.
+  let quote: ChunkQuote
+  /// The work it belongs to, which outlives it: a work is kept until all of its generations are over.
+  unowned(unsafe) let work: Work
+  /// Which of its request's chunks it makes.
   let index: Int
 
   // Guarded by the pool's lock.
@@ -49,13 +50,12 @@ final class Generation: @unchecked Sendable {
   @exclusivity(unchecked) var outdated = Outdated.no
   /// Discarded while it ran: the product goes as soon as it is unused.
   var departs = false
-  /// Why it has failed, if it has.
-  var failure: ChunkError?
+  /// What those who need it get, if it has failed.
+  var failure: Request.Step?
 
-  // Guarded by the lock on waits.
-  /// The thread that makes it; nil until it is begun.
-  var maker: Thread?
-  /// In how many activities of its maker it is made.
+  /// The thread that makes it; nil until it is begun. Written once.
+  let maker = Atomic<Thread?>(nil)
+  /// In how many activities of its maker it is made. Written before the maker is, and read after it.
   var depth: UInt32 = 0
 
   enum Progress {
@@ -76,9 +76,10 @@ final class Generation: @unchecked Sendable {
     case byOthers
   }
 
-  init(_ chunk: MemChunk, lane: Int, work: Work, index: Int) {
+  init(_ chunk: MemChunk, lane: Int, _ quote: ChunkQuote, work: Work, index: Int) {
     self.chunk = chunk
     self.lane = lane
+    self.quote = quote
     self.work = work
     self.index = index
   }

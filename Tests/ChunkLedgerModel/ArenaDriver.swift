@@ -67,12 +67,15 @@ package struct ArenaDriver: ~Copyable {
 
   private mutating func free() {
     guard !runs.isEmpty else { return }
-    // Some are only tried, and taken back.
-    var tried: [(run: PageRun, whole: PageRun)] = []
-    for run in runs.prefix(random.below(4)) { tried.append((run, map.free(run))) }
-    for (run, whole) in tried.reversed() { map.unfree(run, in: whole) }
+    // Some are only tried.
+    var trial = FreeTrial()
+    for run in runs.prefix(random.below(4)) { _ = map.tryFree(run, &trial) }
+    map.end(trial)
     let run = runs.remove(at: random.below(runs.count))
-    map.free(run)
+    trial = FreeTrial()
+    let length = map.tryFree(run, &trial)
+    map.end(trial)
+    expect(map.free(run).count == length, "more or fewer pages lie together than a trial said")
     expect(board.put(run), "a run that was freed was not in use")
   }
 

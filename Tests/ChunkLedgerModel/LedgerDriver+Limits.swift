@@ -65,7 +65,7 @@ extension LedgerDriver {
   private func isNamed(_ group: GroupIndex) -> Bool {
     for chunk in model.chunks where chunk.state != .vacant && chunk.group == group.index { return true }
     for part in model.late where part.group == group.index { return true }
-    var needs = lastRefused?.needs ?? []
+    var needs = lastRefused?.needs ?? .none
     for promise in model.promises { needs += promise.needs }
     for need in needs where need.group == group { return true }
     return false

@@ -11,7 +11,7 @@ extension LedgerDriver {
       if ask(again, growing: nil) { complete(flights.count - 1) }
       return
     }
-    var needs = [randomNeed()]
+    var needs = Few.one(randomNeed())
     while needs.count < 3, random.percent(20) { needs.append(randomNeed()) }
     var request = RoomRequest(
       needs, protectedSince: protectedSince, thread: UInt(random.from(1, to: 3)), mayFreeLate: random.percent(70),
@@ -27,7 +27,7 @@ extension LedgerDriver {
     let busy = flights.compactMap { $0.growing?.index }
     guard let slot = random.pick(model.slots { $0.state == .generating }), !busy.contains(slot) else { return }
     let need = RoomNeed(bytes: random.from(1, to: 120), group: GroupIndex(model.chunks[slot].group))
-    let request = RoomRequest([need], protectedSince: protectedSince, thread: 1, mayFreeLate: false)
+    let request = RoomRequest(.one(need), protectedSince: protectedSince, thread: 1, mayFreeLate: false)
     if ask(request, growing: Slot(slot)), random.percent(70) { complete(flights.count - 1) }
   }
 

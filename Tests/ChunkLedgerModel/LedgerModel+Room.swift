@@ -162,7 +162,7 @@ extension LedgerModel {
     return groups.indices.filter { groups[$0].isLive && isOpen($0, walk) }
   }
 
-  private mutating func promise(_ bytes: Int, _ named: [Int], _ needs: [RoomNeed], _ victims: [Int]) {
+  private mutating func promise(_ bytes: Int, _ named: [Int], _ needs: Few<RoomNeed>, _ victims: [Int]) {
     let held = max(0, bytes - sum(victims, in: nil))
     var arenaBytes = 0
     for need in needs { arenaBytes += need.arenaBytes }
@@ -174,7 +174,7 @@ extension LedgerModel {
   }
 
   /// Whether the needs of a promise that is no more would fit.
-  func canPlace(_ needs: [RoomNeed]) -> Bool {
+  func canPlace(_ needs: Few<RoomNeed>) -> Bool {
     var bytes = 0
     for need in needs { bytes += need.bytes }
     for group in groupsNamed(in: needs) where groups[group].limit != .max {
@@ -199,13 +199,13 @@ extension LedgerModel {
     return sum
   }
 
-  private func share(of group: Int, in needs: [RoomNeed]) -> Int {
+  private func share(of group: Int, in needs: Few<RoomNeed>) -> Int {
     var bytes = 0
     for need in needs where need.group.index == group { bytes += need.bytes }
     return bytes
   }
 
-  private func groupsNamed(in needs: [RoomNeed]) -> [Int] {
+  private func groupsNamed(in needs: Few<RoomNeed>) -> [Int] {
     var named: [Int] = []
     for need in needs where !named.contains(need.group.index) { named.append(need.group.index) }
     return named

@@ -37,7 +37,7 @@ package struct LedgerModel {
 
   /// Room promised to a request whose victims are being freed.
   struct Promise {
-    var needs: [RoomNeed]
+    var needs: Few<RoomNeed>
     var victims: [Int]
     /// What is held back beside the victims, and how much of that is for pages of the arena.
     var plain: Int

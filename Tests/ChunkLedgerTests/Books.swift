@@ -101,6 +101,6 @@ final class Pages {
   func addPiece(_ pages: Int, at start: Int) { map.addCapacity(pages: pages, at: start) }
   func allocate(_ count: Int) -> PageRun? { map.allocate(bytes: count) }
   func free(_ run: PageRun) { map.free(run) }
-  func giveBack(_ count: Int) -> [PageRun] { map.giveBack(bytes: count) }
+  func giveBack(_ count: Int) -> [PageRun] { Array(map.giveBack(bytes: count)) }
   var broken: String? { map.firstBrokenInvariant().map { "\($0)" } }
 }

@@ -76,7 +76,7 @@ import Testing
     let books = Books(budget: 100)
     let group = books.ledger.addGroup(limit: 90, weight: 1)
     let slot = books.add(60, group: group)
-    let needs = [RoomNeed(bytes: 50, group: group, arenaBytes: 50), RoomNeed(bytes: 30, group: .pool)]
+    let needs: Few = [RoomNeed(bytes: 50, group: group, arenaBytes: 50), RoomNeed(bytes: 30, group: .pool)]
     #expect(books.ask(RoomRequest(needs)) == .granted([slot]))
     for victim in books.lastGrant!.victims { books.ledger.finishFree(victim) }
     books.ledger.release(books.lastGrant!)
@@ -132,7 +132,7 @@ import Testing
     let books = Books(budget: 100)
     let slots = books.add([30, 30, 30])
     let group = books.ledger.addGroup(limit: 50, weight: 1)
-    let needs = [
+    let needs: Few = [
       RoomNeed(bytes: 20, group: group, arenaBytes: 20), RoomNeed(bytes: 30, group: .pool),
       RoomNeed(bytes: 15, group: group),
     ]

@@ -171,7 +171,7 @@ import Testing
   func acrossGroups() {
     let (books, _, stamp) = full()
     let groups = (0..<3).map { _ in books.ledger.addGroup(limit: .max, weight: 1) }
-    let several = RoomRequest(groups.map { RoomNeed(bytes: 20, group: $0) }, protectedSince: stamp)
+    let several = RoomRequest(Few(groups.map { RoomNeed(bytes: 20, group: $0) }), protectedSince: stamp)
     #expect(books.ask(several) == .refused)
     #expect(books.owner.claims == 2)
     #expect(books.ask(several) == .refused)
@@ -186,7 +186,7 @@ import Testing
     let group = books.ledger.addGroup(limit: 40, weight: 1)
     let own = books.add([20, 20], group: group)
     let frame = books.owner.seats[own[0].index].stamp
-    let needs = [RoomNeed(bytes: 10, group: .pool), RoomNeed(bytes: 30, group: group)]
+    let needs: Few = [RoomNeed(bytes: 10, group: .pool), RoomNeed(bytes: 30, group: group)]
     #expect(books.ask(RoomRequest(needs, protectedSince: frame)) == .refused)
     #expect(books.owner.claims == 1)
     #expect(books.ask(RoomRequest(needs, protectedSince: frame)) == .refused)

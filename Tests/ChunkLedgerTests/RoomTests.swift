@@ -49,11 +49,11 @@ import Testing
     let group = books.ledger.addGroup(limit: 40, weight: 1)
     #expect(books.ask(101) == .tooLarge(100, nil))
     #expect(books.ask(41, group: group) == .tooLarge(40, group))
-    let several = [
+    let several: Few = [
       RoomNeed(bytes: 60, group: .pool), RoomNeed(bytes: 30, group: group), RoomNeed(bytes: 11, group: .pool),
     ]
     #expect(books.ask(RoomRequest(several)) == .tooLarge(100, nil))
-    let share = [RoomNeed(bytes: 30, group: group), RoomNeed(bytes: 11, group: group)]
+    let share: Few = [RoomNeed(bytes: 30, group: group), RoomNeed(bytes: 11, group: group)]
     #expect(books.ask(RoomRequest(share)) == .tooLarge(40, group))
   }
 
