@@ -56,6 +56,7 @@ final class PoolCore: @unchecked Sendable {
 
   init(budget: Int, order: PoolOrder, time: @escaping @Sendable () -> UInt64) {
     mc_watch_forks()
+    Waits.prepare()
     forks = mc_fork_count()
     let line = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
     clock = line.initializeMemory(as: Atomic<UInt64>.self, to: Atomic(RecencyClock.step))

@@ -15,6 +15,9 @@ enum Waits {
   /// Generations that another thread makes than the one whose work they belong to. Few.
   private nonisolated(unsafe) static var lent: [Generation] = []
 
+  /// Makes what `fork()` has to know of, before there is anything in a process that a child could find half made.
+  static func prepare() { lock.withLock {} }
+
   /// Adds the edge from a thread's request to `generation`, unless that would close a ring: then the labels on it.
   static func add(_ thread: Thread, depth: UInt32, _ generation: Generation) -> [String]? {
     lock.withLock {
