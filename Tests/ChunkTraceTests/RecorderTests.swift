@@ -81,6 +81,17 @@ import Testing
     #expect(readFile(path)!.count < 12_000_000)
   }
 
+  @Test("hits of the last chunk that gets a number, each with a token, take no more bytes than there are for them")
+  func largestNumbers() throws {
+    let pool = ChunkPool(budget: .bytes(10))
+    let recorder = TraceRecorder(of: pool)
+    let number = HitNote.number
+    _ = recorder.note(.ready(number: number, size: 1, nanoseconds: 1), at: 1)
+    let hits = [UInt32](repeating: number | HitNote.pinned, count: 500)
+    _ = hits.withUnsafeBufferPointer { recorder.note(hits: $0, at: 2) }
+    #expect(try TraceFile(bytes: recorder.finish(), file: "large").trace.requests.count == 500)
+  }
+
   @Test("threads that hit at once lose no hit that is not counted")
   func threads() throws {
     let path = directory.file("threads.trace")
